@@ -63,7 +63,9 @@ def write_usage(
             until = datetime.now(UTC).date() + timedelta(days=1)
             sane = in_span(logged.coverage, until)
             tables = {
-                "usage": usage.usage(seen, logged.access).orderBy("binding_key").toArrow(),
+                "usage": usage.without_last_covers(
+                    usage.usage(seen, logged.access).orderBy("binding_key").toArrow(), snapshot
+                ),
                 "requests": seen.drop("one_of").orderBy(*REQUEST, "allowed").toArrow(),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane, logged.names)),

@@ -17,7 +17,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclweb.acl.logged import Evidence, Wanted, removable
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.logged import LAST_COVER, Evidence, Wanted, last_covers, opens, removable
 from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, PermissionType, ResourceType, number_of
 from aclweb.pipeline import decisions, usage
@@ -67,12 +68,17 @@ def write_load_bearing(
             seen = keep(usage.seen_requests(logged.access, logged.samples, decided))
             uses = {row["binding_key"]: row.asDict() for row in usage.usage(seen, logged.access).collect()}
             lately = _lately(seen, evidence)
+            index = AclIndex(snapshot.bindings.values())
             states = {
-                key: _state(binding, uses.get(key, {}), evidence, snapshot.existing, snapshot.settings)
+                key: _state(binding, uses.get(key, {}), evidence, snapshot.existing, snapshot.settings, index)
                 for key, binding in snapshot.bindings.items()
             }
-            candidates = {key for key, (state, _) in states.items() if state == REPLACEABLE}
-            gone = _proven(spark, decided, shipped, snapshot.bindings, candidates, keep)
+            candidates = {
+                key
+                for key, (state, _) in states.items()
+                if state == REPLACEABLE and not evidence.why_not[_claimed_as(snapshot.bindings[key])]
+            }
+            gone = _proven(spark, decided, shipped, snapshot, candidates, index, keep)
             rows = [
                 _row(key, binding, states[key], uses.get(key, {}), lately.get(key, 0), gone)
                 for key, binding in sorted(snapshot.bindings.items())
@@ -117,11 +123,14 @@ def _state(
     evidence: Evidence,
     existing: Mapping[ResourceType, SortedNames],
     settings: AuthorizerSettings,
+    index: AclIndex,
 ) -> tuple[str, str]:
     """Return one of STATES, and a reason where the state has one."""
     if use.get("needed"):
         return NEEDED, ""
     if use.get("requests"):
+        if opens(binding, index, settings):
+            return NEEDED, LAST_COVER
         return REPLACEABLE, "" if use["replaceable_by"] else "Without it the default gives the same answers."
     names = existing.get(binding.resource_type)
     # A group is made by its first client, so a group that does not exist says nothing.
@@ -132,28 +141,39 @@ def _state(
         and not names.under(binding, settings)
     ):
         return ORPHANED, "No topic that exists matches it."
-    permission = PermissionType.DENY if binding.is_deny else PermissionType.ALLOW
-    missing = evidence.why_not[permission]
-    return (NO_DATA, missing) if missing else (UNUSED, "")
+    missing = evidence.why_not[_claimed_as(binding)]
+    if missing:
+        return NO_DATA, missing
+    return UNUSED, LAST_COVER if opens(binding, index, settings) else ""
+
+
+def _claimed_as(binding: AclBinding) -> PermissionType:
+    """Return the permission whose evidence counts for this ACL."""
+    return PermissionType.DENY if binding.is_deny else PermissionType.ALLOW
 
 
 def _proven(
     spark: SparkSession,
     decided: DataFrame,
     shipped: decisions.Shipped,
-    bindings: Mapping[str, AclBinding],
+    snapshot: Snapshot,
     candidates: Collection[str],
+    index: AclIndex,
     keep: Keep,
 ) -> frozenset[str]:
     """Return candidates without which, all at once, no request is answered otherwise; empty if none is proven.
 
-    decided: schemas.DECIDED.
+    decided: schemas.DECIDED. index: all ACLs of the snapshot; without the candidates no name is left without any
+    where that would open it to everyone.
     """
+    bindings = snapshot.bindings
     if not candidates:
         return frozenset()
     settled_by = [row[0] for row in _groups(decided, "one_of").collect()]
     for _ in range(_ROUNDS):
         gone = removable(settled_by, candidates)
+        staying = last_covers([bindings[key] for key in gone], index, snapshot.settings)
+        gone = frozenset(key for key in gone if bindings[key] not in staying)
         edit = Edit(shipped, Delta(remove=tuple(bindings[key] for key in sorted(gone))))
         broadcast = spark.sparkContext.broadcast(edit)
         try:
@@ -205,7 +225,8 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
     found, evidence = manifest["load_bearing"], manifest["evidence"]
     report = read_summary(manifest)
     report.append(
-        f"{number_of(found[NEEDED], 'ACL')} {_verb(found[NEEDED], 'is', 'are')} needed by a logged request."
+        f"{number_of(found[NEEDED], 'ACL')} {_verb(found[NEEDED], 'is', 'are')} needed by a logged request, "
+        "or to keep what no other ACL covers from everyone."
     )
     report.append(
         f"{number_of(found[REPLACEABLE], 'ACL')} could go alone, as others give the same answers; "

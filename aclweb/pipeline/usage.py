@@ -1,16 +1,20 @@
 """Which ACLs were used, who was refused, and what do the logs confirm?
 
-Transforms only: each takes and returns data frames. A decision of the log counts as a use
+Transforms only: each takes and returns data frames, or the tables made of them. A decision of the log counts as a use
 of the ACLs that settle it in the snapshot, if the snapshot answers as the log did; where
 it answers otherwise, the ACLs have changed since, and the lines are disagreements.
 """
 
 from __future__ import annotations
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.logged import opens
 from aclweb.pipeline.schemas import REQUEST
+from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.totals import SAMPLE_LENGTH
 
 MOST_REPLACING = 5
@@ -128,6 +132,23 @@ def _replacing(agreeing: DataFrame) -> DataFrame:
     return counted.groupBy("binding_key").agg(
         F.slice(ordered, 1, MOST_REPLACING)["other"].alias("replaceable_by")
     )
+
+
+def without_last_covers(table: pa.Table, snapshot: Snapshot) -> pa.Table:
+    """Return the table of `usage` with `needed` null, and not 0, for an ACL without which a name is open to everyone.
+
+    No logged request needs such an ACL, and yet nothing replaces it: it is the last one on a name of a cluster that
+    allows where it finds none.
+    """
+    if not snapshot.settings.allow_everyone:
+        return table
+    index = AclIndex(snapshot.bindings.values())
+    rows = table.to_pylist()
+    for row in rows:
+        binding = snapshot.bindings.get(row["binding_key"])
+        if row["needed"] == 0 and binding is not None and opens(binding, index, snapshot.settings):
+            row |= {"needed": None, "replaceable_by": []}
+    return pa.Table.from_pylist(rows, schema=table.schema)
 
 
 def declarations(access: DataFrame, decided: DataFrame) -> DataFrame:

@@ -14,12 +14,12 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.logged.generalising import Choices
 from aclweb.acl.logged.least_privilege import (
     ALSO_ALLOWED,
-    LAST_COVER,
     NEEDED_WHOLE,
     UNCLEAR,
     UNUSED,
     propose,
 )
+from aclweb.acl.logged.open_names import LAST_COVER
 from aclweb.acl.logged.proposal import Proposal, Used
 from aclweb.acl.logged.rights import Rights, rights_of
 from aclweb.acl.matching.names import SortedNames

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.logged.needed import one_of, removable
+from aclweb.acl.logged.open_names import last_covers, opens
+from aclweb.acl.model.authorizers import AuthorizerSettings
+from aclweb.acl.model.vocabulary import Resource
+from tests.builders import allow, deny
 from tests.random_cases import SCALE, crowded_case, random_case, with_unknowns
 
 
@@ -74,3 +79,39 @@ def test_what_may_go_leaves_each_request_one_acl_and_no_other_could_go_too(chunk
         assert all(kept), seed
         for other in candidates - gone:
             assert any(not group - {other} for group in kept), (seed, other)
+
+
+OPEN = AuthorizerSettings(allow_everyone=True)
+PAY, PAY_PREFIX = allow("User:bob", "READ", "pay"), allow("User:bob", "READ", "pa", pattern="PREFIXED")
+OTHER = deny("User:eve", "WRITE", "pay")
+
+
+def test_the_last_acl_on_a_name_keeps_it_from_everyone_where_none_means_allowed():
+    assert opens(PAY, AclIndex([PAY]), OPEN)
+    assert not opens(PAY, AclIndex([PAY]), AuthorizerSettings())
+    assert not opens(PAY, AclIndex([PAY, OTHER]), OPEN)
+    assert opens(PAY, AclIndex([PAY, OTHER]), OPEN, gone={PAY, OTHER})
+    assert opens(PAY_PREFIX, AclIndex([PAY, PAY_PREFIX]), OPEN), "the prefix covers more names"
+
+
+def test_of_acls_that_cover_the_same_names_the_widest_stays():
+    assert last_covers([PAY, PAY_PREFIX, OTHER], AclIndex([PAY, PAY_PREFIX, OTHER]), OPEN) == {PAY_PREFIX}
+    assert len(last_covers([PAY, OTHER], AclIndex([PAY, OTHER]), OPEN)) == 1
+    everywhere = deny("User:mallory", "ALTER", "*")
+    assert last_covers([PAY, PAY_PREFIX], AclIndex([PAY, PAY_PREFIX, everywhere]), OPEN) == frozenset()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_removing_all_but_the_last_covers_leaves_no_name_without_an_acl(seed):
+    world, request = (random_case if seed % 2 else crowded_case)(seed)
+    bindings = list(dict.fromkeys(world.bindings))
+    settings = replace(world.settings, allow_everyone=True)
+    going = set(random.Random(f"covers {seed}").sample(bindings, len(bindings) // 2))
+
+    stay = last_covers(going, AclIndex(bindings), settings)
+    left = AclIndex(binding for binding in bindings if binding not in going or binding in stay)
+
+    names = {request.resource} | {Resource(each.resource_type, each.resource_name) for each in going}
+    for resource in names:
+        if AclIndex(bindings).affecting(resource, settings):
+            assert left.affecting(resource, settings), (seed, resource)

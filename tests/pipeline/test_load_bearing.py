@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.logged.evidence import Wanted
+from aclweb.acl.logged.open_names import LAST_COVER
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
 from tests.builders import allow, deny
@@ -62,7 +64,7 @@ def run(
         write_load_bearing(
             spark,
             snapshot_of(bindings, settings),
-            logged(spark, lines),
+            logged(spark, lines, days=days),
             out,
             keep,
             wanted=Wanted(),
@@ -138,9 +140,38 @@ def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing():
     existing = snapshot_of([]).existing
     reason = "the log covers 1 hour, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
 
-    states = [_state(binding, {}, evidence, existing, AuthorizerSettings()) for binding in (UNUSED, ORPHAN)]
+    states = [
+        _state(binding, {}, evidence, existing, AuthorizerSettings(), AclIndex([]))
+        for binding in (UNUSED, ORPHAN)
+    ]
 
     assert states == [("no data", reason), ("orphaned", "No topic that exists matches it.")]
+
+
+def test_the_last_acl_on_a_name_is_needed_where_no_acl_means_that_everyone_may(spark, tmp_path):
+    pay = allow("User:bob", "READ", "pay")
+    both = [allow("User:c", "READ", "news"), allow("User:c", "ALL", "news")]
+    lines = [Line("User:bob", "READ", "pay"), Line("User:c", "READ", "news")]
+    eve = Line("User:eve", "READ", "pay").request
+    world = AuthorizerSettings(allow_everyone=True)
+
+    _, rows = run(spark, tmp_path / "out", [pay, *both], lines, settings=world)
+
+    alone = rows[binding_key(pay)]
+    assert (alone["requests"], alone["needed"], alone["replaceable_by"]) == (1, 0, [])
+    assert (alone["state"], alone["reason"], alone["removable"]) == ("needed", LAST_COVER, False)
+    assert sorted(rows[binding_key(each)]["removable"] for each in both) == [False, True]
+    left = AclIndex(each for each in [pay, *both] if not rows[binding_key(each)]["removable"])
+    assert decide(eve, left, world)[0].name == "DENIED"
+    assert decide(replace(eve, resource_name="news"), left, world)[0].name == "DENIED"
+
+
+def test_what_too_short_a_log_shows_is_removable_for_no_acl(spark, tmp_path):
+    manifest, rows = run(spark, tmp_path / "out", [EXACT, ALL], LINES, days=2)
+
+    assert {row["state"] for row in rows.values()} == {"replaceable"}
+    assert [row["removable"] for row in rows.values()] == [False, False]
+    assert manifest["load_bearing"]["removable"] == 0
 
 
 def test_the_page_names_every_column_with_its_type():
@@ -182,7 +213,8 @@ def test_in_a_random_world_it_finds_what_removing_one_and_all_does(spark, tmp_pa
     manifest, rows = run(spark, tmp_path / "out", bindings, lines, settings=world.settings)
 
     assert {key: row["needed"] for key, row in rows.items() if row["needed"]} == needed
-    assert {key for key, row in rows.items() if row["state"] == "needed"} == set(needed)
+    states = {key for key, row in rows.items() if row["state"] == "needed"}
+    assert {key for key in states if rows[key]["reason"] != LAST_COVER} == set(needed)
     left = AclIndex(binding for binding in bindings if not rows[binding_key(binding)]["removable"])
     turned = [
         line

@@ -6,8 +6,11 @@ from datetime import date, datetime
 
 import pytest
 
+from aclweb.acl.model.authorizers import AuthorizerSettings
+from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline import schemas, totals, usage
 from aclweb.pipeline.coverage import added, in_span
+from tests.builders import allow
 
 pytestmark = pytest.mark.spark
 
@@ -203,3 +206,26 @@ def test_what_was_not_understood_is_counted_by_reason_with_a_sample(spark):
         ("other", "note", "User:root", 5, "d"),
         ("not_utf8", None, None, 9, "c"),
     }
+
+
+def test_the_last_acl_on_a_name_that_would_open_is_called_needless_by_nobody():
+    import pyarrow as pa
+
+    from tests.pipeline.test_load_bearing import snapshot_of
+
+    pay, covered = allow("User:bob", "READ", "pay"), allow("User:c", "READ", "news")
+    bindings = [pay, covered, allow("User:c", "READ", "n", pattern="PREFIXED")]
+    rows = [
+        {"binding_key": binding_key(each), "needed": 0, "replaceable_by": ["a"]} for each in (pay, covered)
+    ]
+    rows.append({"binding_key": "gone", "needed": 0, "replaceable_by": []})
+    table = pa.Table.from_pylist(rows)
+
+    opened = usage.without_last_covers(table, snapshot_of(bindings, AuthorizerSettings(allow_everyone=True)))
+
+    assert [(row["needed"], row["replaceable_by"]) for row in opened.to_pylist()] == [
+        (None, []),
+        (0, ["a"]),
+        (0, []),
+    ]
+    assert usage.without_last_covers(table, snapshot_of(bindings)).equals(table)

@@ -1,8 +1,9 @@
 """What do logged requests say about the ACLs: which are needed, which rights would suffice, why was one denied?
 
 Import from here: `evidence_in`, which says whether a log may call an ACL unused; `one_of` and `removable`, which say
-which ACLs may go; `likely_cause` of a denial, and the `nearest` names that ACLs have; and `propose`, the fewest rights
-that allow what a principal was logged to use, with its `Choices` and `Used` requests.
+which ACLs may go; `opens` and `last_covers`, without which ACLs a name is open to everyone; `likely_cause` of a denial,
+and the `nearest` names that ACLs have; and `propose`, the fewest rights that allow what a principal was logged to use,
+with its `Choices` and `Used` requests.
 """
 
 from aclweb.acl.logged.causes import Cause, likely_cause
@@ -11,11 +12,13 @@ from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
 from aclweb.acl.logged.near_names import nearest
 from aclweb.acl.logged.needed import one_of, removable
+from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import Rights, rights_of
 
 __all__ = [
     "HOSTS",
+    "LAST_COVER",
     "NAMES",
     "NO_PERMITS",
     "BrokerDay",
@@ -30,9 +33,11 @@ __all__ = [
     "Wanted",
     "both",
     "evidence_in",
+    "last_covers",
     "likely_cause",
     "nearest",
     "one_of",
+    "opens",
     "propose",
     "removable",
     "rights_of",

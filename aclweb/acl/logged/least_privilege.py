@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from aclweb.acl.authorizer import IMPLIED, AclIndex, Result, authorize, decide, hazards_of
 from aclweb.acl.kafka import Target, refusal
 from aclweb.acl.logged.generalising import ANY, SEEN, Choices, patterns_for, reaches
+from aclweb.acl.logged.open_names import LAST_COVER, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.matching import comes_from, is_address
 from aclweb.acl.model import (
@@ -23,14 +24,12 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
-    Resource,
     ResourceType,
     number_of,
 )
 
 NEEDED_WHOLE = "Brokers would refuse a narrower ACL for what it is used for."
 NOT_ENOUGH = "Narrower ACLs would not allow all that was logged."
-LAST_COVER = "Without it, everyone would be allowed what no other ACL covers."
 UNCLEAR = "An ACL with an unknown value may decide what it is used for."
 UNUSED = "No logged request needed it."
 ALSO_ALLOWED = "Other ACLs allow each logged request that it allows."
@@ -212,11 +211,9 @@ class _Search:
 
     def _opens(self, binding: AclBinding, final: Iterable[AclBinding]) -> bool:
         """Whether without this ACL some name may have none, and be open to everyone for that."""
-        if not self.settings.allow_everyone:
-            return False
-        around = self.index.affecting(Resource(binding.resource_type, binding.resource_name), self.settings)
-        others = (*(other for other in around if other not in self.own_set), *final)
-        return not any(reaches(other.pattern, binding.pattern, self.settings) for other in others)
+        return opens(binding, self.index, self.settings, self.own_set) and not any(
+            reaches(other.pattern, binding.pattern, self.settings) for other in final
+        )
 
     def _told(
         self, wanted: Mapping[AclBinding, set[AclBinding]], final: _Ordered, after: AclIndex
