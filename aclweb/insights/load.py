@@ -160,6 +160,8 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
         "lines_unparsed": lines["unparsed"],
         "unparsed": manifest["unparsed"],
         "permits_seen": coverage["permits_seen"],
+        # Results of earlier versions do not tell it.
+        "unread": manifest.get("unread", ""),
         "disagreements": manifest["disagreements"]["lines"],
         "declarations": manifest["declarations"],
         "manifest": manifest,

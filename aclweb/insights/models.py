@@ -28,6 +28,8 @@ class Load(models.Model):
     lines_unparsed = models.PositiveBigIntegerField()
     unparsed = models.JSONField(default=list)  # [{"reason", "lines", "sample"}]
     permits_seen = models.BooleanField(default=False)
+    # Which files could not be read or understood, as the reason to call nothing unused; empty if none.
+    unread = KafkaTextField(default="")
     # Decisions of the log that today's ACLs would answer otherwise.
     disagreements = models.PositiveBigIntegerField(default=0)
     # What rule texts say about the declarations: {"super_users": {principal: lines},

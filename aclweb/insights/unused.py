@@ -1,9 +1,9 @@
 """May the log claim that an ACL is unused?
 
 People delete ACLs by that claim. So it is made only where every broker that the log names wrote
-its log, with permits, in nearly all hours of a window that is long enough, and for no ACL that is
-younger than the window. Everything else is "cannot tell", with what is missing. A broker that is gone for good
-has to have written until then only.
+its log, with permits, in nearly all hours of a window that is long enough, where no file was left
+that could not be understood, and for no ACL that is younger than the window. Everything else is
+"cannot tell", with what is missing. A broker that is gone for good has to have written until then only.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def evidence_of(load: Load | None) -> Evidence:
         last_at=load.last_at,
         permits_seen=load.permits_seen,
         wanted=wanted,
+        unread=load.unread,
     )
 
 

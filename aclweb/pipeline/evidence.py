@@ -8,7 +8,7 @@ from typing import Any
 
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, evidence_in
 from aclweb.pipeline.coverage import Row, added, in_span
-from aclweb.pipeline.manifest import Logged
+from aclweb.pipeline.manifest import Logged, why_unread
 
 _EPOCH = datetime.fromtimestamp(0, UTC).replace(tzinfo=None)
 
@@ -25,6 +25,7 @@ def evidence_of(logged: Logged, until: date, wanted: Wanted) -> Evidence:
         last_at=_moment(days, "last_us", max),
         permits_seen=any(row["permits"] for row in days),
         wanted=wanted,
+        unread=why_unread(logged.sources.values()),
     )
 
 

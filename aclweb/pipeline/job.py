@@ -193,14 +193,17 @@ def read_table(
         for path, found in table.version.problems.items()
     }
     layouts = {str(source["path"]): str(source.get("layout", "")) for source in table.version.sources}
+    sources = {
+        path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
+        for path in paths | states.keys() | layouts.keys()
+    }
     return Logged(
         access=keep(table.access(spark, window)),
         samples=totals.latest(table.samples(spark)),
         coverage=coverage,
         notes=table.notes(window),
-        sources={
-            path: Source(path, states.get(path, FileState(READ)), layouts.get(path, "")) for path in paths
-        },
+        # Nobody knows which days a file is about that was never understood, so it is in every window.
+        sources={path: source for path, source in sources.items() if path in paths or source.is_unread},
         table_state=state_with(table, names or {}) if window.is_all else None,
         names=names or {},
     )

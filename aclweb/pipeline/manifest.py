@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Row as SparkRow
 
 from aclweb.acl.model import number_of
-from aclweb.acl.notation import shown
+from aclweb.acl.notation import UNKNOWN, shown
 from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of, in_span, short_names
-from aclweb.pipeline.files import READ, FileState
+from aclweb.pipeline.files import GONE, READ, FileState
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
 
@@ -34,6 +34,11 @@ class Source:
     path: str
     state: FileState
     layout: str = ""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether its requests are not known, though it is there."""
+        return self.state.state != GONE and (self.layout == UNKNOWN or not self.state.is_readable)
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def log_facts(logged: Logged, until: date) -> dict[str, Any]:
-    """Return what a manifest says of the logs: files, lines, unparsed, other and coverage.
+    """Return what a manifest says of the logs: files, why some are unread, lines, unparsed, other and coverage.
 
     until: the last day that a broker can have written about.
     """
@@ -130,6 +135,7 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
     not_utf8 = [note["sample"] for note in logged.notes if note["kind"] == NOT_UTF8]
     return {
         "files": files,
+        "unread": why_unread(logged.sources.values()),
         "lines": {
             "read": _total(files, "lines"),
             "parsed": _total(files, "decisions") + _total(files, "probes"),
@@ -152,6 +158,18 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
             "last_permit_at": _last(file["last_permit_at"] for file in permits),
         },
     }
+
+
+def why_unread(sources: Iterable[Source]) -> str:
+    """Return which files may hold requests that nobody counted, as a reason to call nothing unused; empty if none.
+
+    These are files of an unknown layout, and files that could not be opened. Of one that is gone nothing is awaited.
+    """
+    paths = sorted(source.path for source in sources if source.is_unread)
+    if not paths:
+        return ""
+    more = f" (and {len(paths) - 1:,} more)" if len(paths) > 1 else ""
+    return f"the log file {paths[0]!r}{more} could not be read or understood, so requests may be missing"
 
 
 def state_of(snapshot: Snapshot, table_state: str) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, date, timedelta
 import pytest
 
 from aclweb.acl.model.vocabulary import PermissionType
+from aclweb.acl.notation.files import binding_key
 from aclweb.audit.models import Event
 from aclweb.insights import queries
 from aclweb.insights.coverage_days import coverage_days
@@ -98,6 +99,23 @@ def test_without_days_nothing_is_shown(given):
 
     assert (found().brokers, set(found().together), found().whole) == ((), {"none"}, 0)
     assert coverage_days(None, days=9).days == ()
+
+
+# --- Files that could not be understood ---
+
+
+def test_a_file_that_nobody_understood_lets_nothing_be_called_unused(given, read_cluster):
+    days = [*log_days("b1"), *log_days("b2")]
+    given(coverage=days)
+    assert queries.unused_count(read_cluster) == len(BINDINGS)
+
+    given(coverage=days, unread="the log file '/logs/b3.log' could not be read or understood")
+
+    assert queries.unused_count(read_cluster) is None
+    use = next(iter(queries.usage_of(read_cluster, [binding_key(BINDINGS[0])]).values()))
+    assert use.sentence == (
+        "Cannot tell whether it is used: the log file '/logs/b3.log' could not be read or understood."
+    )
 
 
 # --- Retired brokers ---

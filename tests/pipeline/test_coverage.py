@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from aclweb.acl.notation import UNKNOWN
 from aclweb.pipeline.coverage import broker_of, short_names
 
 
@@ -44,3 +45,27 @@ def test_equal_file_names_are_distinguished_by_as_much_of_their_path_as_is_neede
         "/l/b1/c.log": "c.log",
         "/a.log": "/a.log",
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "layout", "is_unread"),
+    [
+        ("read", "", False),
+        ("truncated", "kafka", False),
+        ("gone", UNKNOWN, False),
+        ("read", UNKNOWN, True),
+        ("refused", "", True),
+        ("not a gzip file", "kafka", True),
+    ],
+)
+def test_a_file_that_is_there_and_was_not_understood_is_named(state, layout, is_unread):
+    from aclweb.pipeline.files import FileState
+    from aclweb.pipeline.manifest import Source, why_unread
+
+    fine = Source("/logs/a.log", FileState("read"))
+    reason = why_unread([Source("/logs/c.log", FileState(state), layout), fine])
+
+    expected = "the log file '/logs/c.log' could not be read or understood, so requests may be missing"
+    assert reason == (expected if is_unread else "")
+    again = why_unread([Source(f"/logs/{name}", FileState("refused")) for name in "zyx"])
+    assert again.startswith("the log file '/logs/x' (and 2 more) could not")

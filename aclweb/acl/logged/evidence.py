@@ -1,8 +1,8 @@
 """May a log claim that an ACL is unused?
 
 People delete ACLs by that claim. So it is made only where every broker that the log names wrote
-its log, with permits, in nearly all hours of a window that is long enough. Everything else is
-"cannot tell", with what is missing.
+its log, with permits, in nearly all hours of a window that is long enough, and where every file could be
+understood. Everything else is "cannot tell", with what is missing.
 """
 
 from __future__ import annotations
@@ -78,8 +78,12 @@ def evidence_in(
     last_at: datetime | None,
     permits_seen: bool,
     wanted: Wanted,
+    unread: str = "",
 ) -> Evidence:
-    """Return what can be claimed by a log from `first_at` to `last_at`, in which these brokers wrote."""
+    """Return what can be claimed by a log from `first_at` to `last_at`, in which these brokers wrote.
+
+    unread: which files could not be read or understood, as the reason that nothing can be claimed; empty if none.
+    """
     if last_at is None:
         return Evidence(wanted.days, None, None, both(NO_TIME))
     end = last_at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
@@ -97,8 +101,8 @@ def evidence_in(
         permit_hours[row.broker] += (row.permit_hours & inside).bit_count()
     covered = (last_at - (first_at or last_at)) / timedelta(hours=1) + 1
     # Refusals are in every log; what a DENY forbade would be there.
-    deny = _missing(covered, any_hours, wanted, "records")
-    allow = NO_PERMITS if not permits_seen else _missing(covered, permit_hours, wanted, "permits")
+    deny = _missing(covered, any_hours, wanted, "records") or unread
+    allow = NO_PERMITS if not permits_seen else _missing(covered, permit_hours, wanted, "permits") or unread
     return Evidence(
         wanted.days, start, end, {PermissionType.ALLOW: allow, PermissionType.DENY: deny}, brokers
     )
