@@ -94,18 +94,7 @@ def traffic(cluster: Cluster, *, resource: Resource | None = None, principal: st
         rows = rows.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
     if principal is not None:
         rows = rows.filter(principal=principal)
-    columns = (
-        "principal",
-        "operation",
-        "resource_type",
-        "resource_name",
-        "host",
-        "allowed",
-        "lines",
-        "last_at",
-        "days",
-    )
-    found = list(rows.order_by("-lines", "pk").values_list(*columns)[: MOST_ROWS + 1])
+    found = list(rows.order_by("-lines", "pk").values_list(*_COLUMNS)[: MOST_ROWS + 1])
     lines: dict[tuple[str, ...], Line] = {}
     by_day: dict[bool, dict[str, int]] = {False: defaultdict(int), True: defaultdict(int)}
     for who, operation, kind, name, host, allowed, count, last_at, days in found[:MOST_ROWS]:
