@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -61,11 +62,11 @@ class Plain:
         return map(Carried, lines)
 
 
-class _Parted:
+class _Parted(ABC):
     """A frame whose lines may be parts."""
 
-    def opened(self, line: str) -> Carried | None:
-        raise NotImplementedError
+    @abstractmethod
+    def opened(self, line: str) -> Carried | None: ...
 
     def goes_on(self, line: str) -> bool:
         carried = self.opened(line)
@@ -93,11 +94,8 @@ class _Parted:
         yield from waiting
 
 
-_CRI = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})) (stdout|stderr)"
-    r" ([FP])(?::[^ ]*)?(?: (.*))?",
-    re.DOTALL,
-)
+_ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+_CRI = re.compile(rf"({_ISO}) (stdout|stderr) ([FP])(?::[^ ]*)?(?: (.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -134,11 +132,11 @@ class Docker(_Parted):
         return Carried(text.removesuffix("\n"), 1, iso_moment(at), whole, str(found.get("stream", "")))
 
 
-class _OneLine:
+class _OneLine(ABC):
     """A frame in which each line is whole."""
 
-    def opened(self, line: str) -> Carried | None:
-        raise NotImplementedError
+    @abstractmethod
+    def opened(self, line: str) -> Carried | None: ...
 
     def goes_on(self, _: str, /) -> bool:
         return False
@@ -148,7 +146,6 @@ class _OneLine:
             yield self.opened(line) or Carried(line)
 
 
-_ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 _SYSLOG_3164 = re.compile(
     rf"(?:<[0-9]{{1,3}}>)?(?:[A-Z][a-z]{{2}} [ 0-9][0-9] [0-9:]{{8}}|({_ISO})) [^ ]+ "
     r"(?:[\w./@-]+(?:\[[^\]]*\])?: )?(.*)",
