@@ -24,6 +24,7 @@ from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, days
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in, log_files
+from aclweb.pipeline.given import text_of
 from aclweb.pipeline.job import (
     keeping,
     read_logs,
@@ -148,8 +149,8 @@ def _analyse(options: Namespace) -> int:
 def _stream(options: Namespace) -> int:
     """Extend the access table of a cluster from a Kafka topic."""
     conf = _settings(options.conf)
-    given = read_client_options(Path(options.options).read_text(encoding="utf-8")) if options.options else {}
-    topic = Topic(options.topic, options.kafka, given, options.broker)
+    settings = text_of(Path(options.options), "The settings of the Kafka client") if options.options else ""
+    topic = Topic(options.topic, options.kafka, read_client_options(settings), options.broker)
     table = _local(options.out)
     _progress(f"Starting Spark for the topic {topic.name}.")
     # How much there is, Spark finds out; what runs once is mostly what came since the last time.

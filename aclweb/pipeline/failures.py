@@ -17,11 +17,11 @@ SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError, EOFError)
 
 _SECRET_KEY = re.compile(r"secret|password|token|key|credential", re.IGNORECASE)
 _CAUSE = re.compile(
-    r"^\s*(?:Caused by: |: )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error|Failure)\w*: .*)$", re.MULTILINE
+    r"^\s*(?:Caused by: |: )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error|Failure)\w*(?:: .*)?)$", re.MULTILINE
 )
 _PYTHON_CAUSE = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit): .*)$", re.MULTILINE)
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
-_JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+([\w$]+): ")
+_PACKAGE = re.compile(r"^(?:[\w$]+\.)+(?=[\w$]+(?:: |$))")
 _NO_MEMORY = "OutOfMemoryError"
 _LONGEST = 400
 
@@ -48,7 +48,7 @@ def cause_of(error: BaseException, words: str = "", secrets: Iterable[str] = ())
     if found is None:
         found = _last(_CAUSE, words) or _first_line(str(error)) or type(error).__name__
     host = _HOST.search(texts[0])
-    shown = _JAVA_CLASS.sub(r"\1: ", found).strip()[:_LONGEST]
+    shown = _PACKAGE.sub("", found).strip()[:_LONGEST]
     return _hidden(f"{shown} (on {host[1]})" if host else shown, secrets)
 
 

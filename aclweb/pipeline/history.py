@@ -15,6 +15,7 @@ from pathlib import Path
 from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.model import AccessRequest, AclBinding, AclError, AuthorizerSettings, NotationError, lines_of
 from aclweb.acl.notation import binding_from_dict, parse_object
+from aclweb.pipeline.given import text_of
 
 _KEYS = ("from_revision", "from_at", "to_revision", "to_at")
 
@@ -88,12 +89,7 @@ class History:
 
 def read_history(path: Path) -> History:
     """Return what the file says; raise NotationError with a sentence for the first bad line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise NotationError(f"{path}: The history cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise NotationError(f"{path}: The history is not UTF-8 text (byte {error.start + 1}).") from error
+    text = text_of(path, "The history")
     periods = []
     for number, line in enumerate(lines_of(text), start=1):
         if line.strip():

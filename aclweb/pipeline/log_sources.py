@@ -13,6 +13,7 @@ from aclweb.acl.model import NotationError
 from aclweb.acl.notation import LAYOUTS, of_pattern
 from aclweb.pipeline.coverage import broker_of, short_names
 from aclweb.pipeline.files import SourceError, log_files
+from aclweb.pipeline.given import text_of
 
 _KEYS = ("path", "broker", "time_zone", "layout", "pattern", "level")
 
@@ -59,13 +60,13 @@ def broker_names(files: Mapping[str, LogSource]) -> dict[str, str]:
 def read_sources(path: Path) -> tuple[LogSource, ...]:
     """Return the sources in a file: a JSON list of objects with path and, if known, the other keys of docs/pipeline.md.
 
-    Raises SourceError for a file that is none.
+    Raises NotationError for a file that cannot be read, SourceError for one that is no such list.
     """
+    text = text_of(path, "The list of sources")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise SourceError(f"The sources in {str(path)!r} cannot be read: {why}.") from error
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"The sources in {str(path)!r} cannot be read: {error}.") from error
     if not isinstance(found, list) or not found:
         raise SourceError(
             f'The sources in {str(path)!r} are no list; write it as [{{"path": "/var/log/kafka"}}].'

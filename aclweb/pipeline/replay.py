@@ -24,12 +24,13 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from aclweb.acl.authorizer import RESULTS, AclIndex
-from aclweb.acl.model import Delta, NotationError, Operation, ResourceType, number_of
+from aclweb.acl.model import Delta, Operation, ResourceType, number_of
 from aclweb.acl.notation import binding_key, read_delta
 from aclweb.pipeline import totals
 from aclweb.pipeline.batch import BASES, Column, Requests, decide_all
 from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.failures import SPARK_ERRORS
+from aclweb.pipeline.given import text_of
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.results import new_result, write_manifest, write_table
@@ -52,12 +53,7 @@ _BOTH = """
 
 def read_edit_file(path: Path) -> Delta:
     """Return the edit of a JSON-lines file; raise NotationError with a sentence for each bad line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise NotationError(f"{path}: The edit cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise NotationError(f"{path}: The edit is not UTF-8 text (byte {error.start + 1}).") from error
+    text = text_of(path, "The edit")
     return read_delta(text, source=str(path))
 
 

@@ -24,6 +24,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key, parse_object, read_acl_file
+from aclweb.pipeline.given import text_of
 
 HEADER_KEYS = (
     "cluster",
@@ -57,12 +58,7 @@ class Snapshot:
 
 def read_snapshot(path: Path) -> Snapshot:
     """Return what the file says; raise NotationError with a sentence for each bad line."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise NotationError(f"{path}: The snapshot cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise NotationError(f"{path}: The snapshot is not UTF-8 text (byte {error.start + 1}).") from error
+    text = text_of(path, "The snapshot")
 
     first, _, rest = text.partition("\n")
     header = _header(first, path)

@@ -286,7 +286,9 @@ def without_connector() -> str:
 
 
 def _cause(error: BaseException, topic: Topic) -> str:
-    return cause_of(error, secrets=topic.secrets)
+    cause = cause_of(error, secrets=topic.secrets)
+    # Java's own, of a wait that is over, says nothing more.
+    return f"Nobody answered within {_PATIENCE_SECONDS} seconds." if cause == "TimeoutException" else cause
 
 
 @dataclass

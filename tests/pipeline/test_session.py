@@ -38,12 +38,18 @@ ModuleNotFoundError: No module named 'pyarrow'
 \tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:5)
 """
 
+WAITED = """An error occurred while calling o59.get.
+: java.util.concurrent.TimeoutException
+\tat java.base/java.util.concurrent.CompletableFuture.timedGet(CompletableFuture.java:5)
+"""
+
 
 @pytest.mark.parametrize(
     "text, told",
     [
         (TORN, "EOFException: Unexpected end of input stream (on 10.0.0.5)"),
         (PYTHON, "ModuleNotFoundError: No module named 'pyarrow'"),
+        (WAITED, "TimeoutException"),
         ("plain words\nand more", "plain words"),
         ("", "RuntimeError"),
     ],

@@ -17,6 +17,7 @@ from kafka import KafkaProducer
 
 from aclweb.acl.notation.authorizer_log import records
 from aclweb.pipeline import topics
+from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.table import Table, Window
@@ -168,6 +169,22 @@ def test_a_wrong_line_of_the_settings_is_named_and_not_repeated(text, told):
         read_client_options(text)
 
     assert "secret words" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [(None, "cannot be read: No such file"), (b"a=\xff", "is not UTF-8 text (byte 3)")],
+)
+def test_settings_that_cannot_be_read_end_the_command_as_bad_input(tmp_path, capsys, content, told):
+    options = tmp_path / "client.properties"
+    if content is not None:
+        options.write_bytes(content)
+
+    command = ["stream", "--kafka", "h:1", "--topic", "logs", "--options", str(options)]
+    status = main([*command, "--cluster", "prod", "--out", str(tmp_path / "table")])
+
+    assert status == 2
+    assert f"{options}: The settings of the Kafka client {told}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "a/b", "x" * 250])
