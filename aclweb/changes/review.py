@@ -466,7 +466,7 @@ def _store_items(change: Change, plan: _Plan) -> None:
         ChangeItem,
         _ITEM_COLUMNS,
         (
-            (change.pk, position, phase, op, *_columns(binding), ChangeItem.State.PENDING.value, "", "{}")
+            (change.pk, position, phase, op, *_columns(binding), ChangeItem.State.PENDING.value, "", {})
             for position, (phase, op, binding) in enumerate(plan)
         ),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -35,52 +35,54 @@ class _Group:
     last_at: datetime | None = None
     days: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
-    def add(self, host: str, lines: int, first_at: datetime, last_at: datetime, days: list[Any]) -> None:
-        self.lines += lines
-        self.hosts.add(host)
-        if self.last_at is None or (last_at, host) > (self.last_at, self.latest_host):
-            self.last_at, self.latest_host = last_at, host
-        self.first_at = first_at if self.first_at is None else min(self.first_at, first_at)
-        for day, of_day in days:
-            self.days[day] += of_day
-
     def since(self, day: str) -> int:
         return sum(lines for each, lines in self.days.items() if each >= day)
 
 
-def grouped(load: Any, *, seen: Any, group: Any, at_once: int = 1_000) -> Iterator[list[Any]]:
-    """Yield the groups of the load's denials, unsaved, `at_once` at a time.
+class Groups:
+    """The groups of the denials that were added so far."""
 
-    seen: a query of SeenRequest. group: the model DenialGroup. A migration has both as they were then.
-    """
-    found: dict[tuple[str, ...], _Group] = defaultdict(_Group)
-    rows = seen.filter(load=load, allowed=False).values_list(
-        *_COLUMNS, "host", "lines", "first_at", "last_at", "days"
-    )
-    for *names, host, lines, first_at, last_at, days in rows.iterator(at_once):
-        found[tuple(names)].add(host, lines, first_at, last_at, days)
-    begins = _windows(load.last_at)
-    made = []
-    for names_of, each in found.items():
-        made.append(
-            group(
-                load=load,
-                key=key_of(*names_of),
-                **dict(zip(_COLUMNS, names_of, strict=True)),
-                lines=each.lines,
-                **{f"lines_{days}": each.since(begin) for days, begin in begins.items()},
-                hosts=len(each.hosts),
-                latest_host=each.latest_host,
-                first_at=each.first_at,
-                last_at=each.last_at,
-                days=sorted(each.days.items())[-_NEWEST_DAYS:],
-            )
-        )
-        if len(made) == at_once:
-            yield made
-            made = []
-    if made:
-        yield made
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, ...], _Group] = defaultdict(_Group)
+
+    def add(
+        self,
+        names: tuple[str, ...],
+        *,
+        host: str,
+        lines: int,
+        first_at: datetime,
+        last_at: datetime,
+        days: Iterable[tuple[str, int]],
+    ) -> None:
+        """Add one denied request; names: principal, operation, resource type and resource name."""
+        group = self._found[names]
+        group.lines += lines
+        group.hosts.add(host)
+        if group.last_at is None or (last_at, host) > (group.last_at, group.latest_host):
+            group.last_at, group.latest_host = last_at, host
+        group.first_at = first_at if group.first_at is None else min(group.first_at, first_at)
+        for day, of_day in days:
+            group.days[day] += of_day
+
+    def facts(self, log_end: datetime | None) -> Iterator[dict[str, Any]]:
+        """Yield what a DenialGroup keeps of each group, by the names of its fields.
+
+        log_end: the last record of the log, up to which the windows are counted.
+        """
+        begins = _windows(log_end)
+        for names, group in self._found.items():
+            yield {
+                "key": key_of(*names),
+                **dict(zip(_COLUMNS, names, strict=True)),
+                "lines": group.lines,
+                **{f"lines_{days}": group.since(begin) for days, begin in begins.items()},
+                "hosts": len(group.hosts),
+                "latest_host": group.latest_host,
+                "first_at": group.first_at,
+                "last_at": group.last_at,
+                "days": sorted(group.days.items())[-_NEWEST_DAYS:],
+            }
 
 
 def _windows(last_at: datetime | None) -> dict[int, str]:

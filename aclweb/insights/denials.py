@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,8 @@ from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import state_of
-from aclweb.insights.models import DenialGroup, DenialMark, Load, SeenRequest
+from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
+from aclweb.insights.requests import answers_by_day, days_of, requests_of
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
@@ -277,34 +278,28 @@ def denials_of(
 
 
 def detail(load: Load, found: Denial) -> Detail:
-    """Return what the log holds about the requests of one group, denied or permitted; two queries.
+    """Return what the log holds about the requests of one group, denied or permitted; six queries.
 
     Of all records only the newest is read.
     """
-    rows = SeenRequest.objects.filter(
-        load=load,
-        resource_type=found.resource.resource_type.name,
-        resource_name=found.resource.name,
-        principal=found.principal,
-        operation=found.operation.name,
-    )
-    window = days_of(load, 0)
-    by_day = {allowed: dict.fromkeys(window, 0) for allowed in (False, True)}
+    rows = requests_of(load, resource=found.resource, principal=found.principal)
+    rows = rows.filter(request__operation=found.operation.name)
     hosts: dict[str, dict[bool, int]] = defaultdict(lambda: {False: 0, True: 0})
+    numbers: dict[bool, list[int]] = {False: [], True: []}
     api_names: set[str] = set()
     denied: list[tuple[datetime, int]] = []
-    columns = ("pk", "host", "allowed", "lines", "last_at", "days", "api_names")
-    # One pass over narrow rows: no index finds them by name, so each further query would look at the whole load.
-    for pk, host, allowed, lines, last_at, days, names in rows.values_list(*columns).iterator(_ROWS_AT_ONCE):
+    columns = ("pk", "request", "request__host", "request__allowed", "lines", "last_at", "api_names")
+    for pk, number, host, allowed, lines, last_at, names in rows.values_list(*columns).iterator(
+        _ROWS_AT_ONCE
+    ):
         hosts[host][allowed] += lines
-        of_day = by_day[allowed]
-        for day, on_day in days:
-            if day in of_day:
-                of_day[day] += on_day
+        numbers[allowed].append(number)
         if not allowed:
             api_names.update(names)
             denied = [max([*denied, (last_at, pk)])]
-    newest = rows.filter(pk__in=[pk for _, pk in denied]).values_list("sample", "last_at").first()
+    by_day = answers_by_day(load, permitted=numbers[True], denied=numbers[False])
+    newest = RequestTotals.objects.filter(pk__in=[pk for _, pk in denied])
+    record = newest.values_list("sample", "last_at").first()
     shares = (HostShare(host, counts[False], counts[True]) for host, counts in hosts.items())
     return Detail(
         hosts=tuple(
@@ -314,10 +309,10 @@ def detail(load: Load, found: Denial) -> Detail:
         ),
         host_count=len(hosts),
         denied=sum(counts[False] for counts in hosts.values()),
-        days=tuple((day, by_day[False][day], by_day[True][day]) for day in window),
+        days=tuple((day, denied, permitted) for day, permitted, denied in by_day),
         api_names=tuple(sorted(api_names)),
-        sample=newest[0] if newest else "",
-        sample_at=newest[1] if newest else None,
+        sample=record[0] if record else "",
+        sample_at=record[1] if record else None,
         permits_logged=load.permits_seen,
     )
 
@@ -413,12 +408,3 @@ def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView
         decision=decision,
         cause=likely_cause(decision, now.index),
     )
-
-
-def days_of(load: Load, days: int = 0) -> list[str]:
-    """Return every day of the window, at most the last 31 of the log."""
-    if load.first_at is None or load.last_at is None:
-        return []
-    last = load.last_at.date()
-    count = min(31, days or 31, (last - load.first_at.date()).days + 1)
-    return [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]

@@ -1,12 +1,20 @@
 """What the authorizer logs say, as the pipeline counted it.
 
-One Load is one run of `python -m aclweb.pipeline usage` for one cluster; the rows of the
-newest complete load are what pages show. Where the log does not hold permits, or stops
+One Load is one run of `python -m aclweb.pipeline usage` for one cluster; what the newest
+published one holds is what pages show. Where the log does not hold permits, or stops
 early, a page says "cannot tell" and never 0: the Load keeps what is needed to know.
+
+Requests, their totals and their days are kept from load to load, and a load writes what differs
+from the one before. A row of RequestTotals says from which load and until which one it holds; the rows
+of a DaySet never change, and loads in which a day is the same share one. So nothing that an
+unfinished load writes is part of what pages show.
+
 What people say of denials is in rows of its own, which outlive every load.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db import models
 
@@ -37,6 +45,11 @@ class Load(models.Model):
     declarations = models.JSONField(default=dict)
     manifest = models.JSONField()
     current = models.BooleanField(default=True)
+    # Whole: it is, or was, what pages show. While it is False, somebody stores it, or has died over it.
+    published = models.BooleanField(default=True)
+    # Not published and not to be: another process takes its rows away.
+    given_up = models.BooleanField(default=False)
+    day_sets: models.ManyToManyField[DaySet, Any] = models.ManyToManyField("DaySet", related_name="loads")
 
     class Meta:
         ordering = ["-loaded_at"]
@@ -105,6 +118,9 @@ class AclUse(models.Model):
     replaceable_by = models.JSONField(default=list)
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
+    # Of `requests`, those of the last 30 days of the log; null in a load of an earlier version.
+    requests_30 = models.PositiveBigIntegerField(null=True)
+    days = models.JSONField(default=list)  # of `requests`: [["2026-11-20", lines]], the last 90 days at most
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["load", "key"], name="one_use_an_acl_and_load")]
@@ -113,33 +129,96 @@ class AclUse(models.Model):
         return f"{self.key[:12]}: {self.requests} requests"
 
 
-class SeenRequest(models.Model):
-    """A distinct request of the log: principal, host, operation and resource, with its answer."""
+class LoggedRequest(models.Model):
+    """A distinct request of the log with its answer: principal, host, operation, resource, allowed or not.
 
-    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="seen")
+    It is kept from load to load. Names can be longer than any index allows, so they are found by their keys
+    (see `requests`).
+    """
+
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="logged_requests", db_index=False
+    )
+    key = models.CharField(max_length=32)
     principal = KafkaTextField()
+    principal_key = models.BigIntegerField()
     host = KafkaTextField()
     operation = models.CharField(max_length=20)
     resource_type = models.CharField(max_length=20)
     resource_name = KafkaTextField()
+    resource_key = models.BigIntegerField()
     allowed = models.BooleanField()
-    lines = models.PositiveBigIntegerField()
-    first_at = models.DateTimeField()
-    last_at = models.DateTimeField()
-    api_names = models.JSONField(default=list)  # protocol requests, such as ["Fetch"]
-    days = models.JSONField(default=list)  # [["2026-11-20", lines]], in order, days without any left out
-    sample = KafkaTextField(default="")  # the latest record, as the broker wrote it
-    decided_now = models.CharField(max_length=10)  # ALLOWED, DENIED or UNDECIDED by the ACLs of the snapshot
 
     class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "key"], name="one_logged_request_a_cluster")
+        ]
         indexes = [
-            models.Index(fields=["load", "allowed", "resource_type"]),
-            models.Index(fields=["load", "resource_type"]),
+            models.Index(fields=["cluster", "principal_key"], name="logged_by_principal"),
+            models.Index(fields=["cluster", "resource_key"], name="logged_by_resource"),
         ]
 
     def __str__(self) -> str:
         answer = "allowed" if self.allowed else "refused"
         return f"{self.principal} {self.operation} {self.resource_type}:{self.resource_name} {answer}"
+
+
+class RequestTotals(models.Model):
+    """How often a request was logged in all, when, and what the ACLs of the snapshot say: from load to load."""
+
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="request_totals", db_index=False
+    )
+    # Both go with their cluster, or are taken away together: no database has to look for the other.
+    request = models.ForeignKey(
+        LoggedRequest, on_delete=models.DO_NOTHING, related_name="totals", db_constraint=False
+    )
+    # The numbers of loads: it holds in those from the first on, before the second. Earlier loads are deleted.
+    added_in = models.PositiveBigIntegerField()
+    removed_in = models.PositiveBigIntegerField(null=True)
+    digest = models.BigIntegerField()  # of all that follows
+    lines = models.PositiveBigIntegerField()
+    # Lines in the last 7, 30 and 90 days of the log.
+    lines_7 = models.PositiveBigIntegerField()
+    lines_30 = models.PositiveBigIntegerField()
+    lines_90 = models.PositiveBigIntegerField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    api_names = models.JSONField(default=list)  # protocol requests, such as ["Fetch"]
+    sample = KafkaTextField(default="")  # of a denial the latest record, as the broker wrote it
+    decided_now = models.CharField(max_length=10)  # ALLOWED, DENIED or UNDECIDED by the ACLs of the snapshot
+
+    class Meta:
+        indexes = [models.Index(fields=["cluster", "removed_in"], name="totals_of_cluster")]
+
+    def __str__(self) -> str:
+        return f"{self.lines} lines from load {self.added_in} on"
+
+
+class DaySet(models.Model):
+    """How often each request was logged on one day. Loads in which the day is the same share it."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="day_sets")
+    day = models.DateField()
+    digest = models.CharField(max_length=32)  # of its rows
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.day}"
+
+
+class RequestDay(models.Model):
+    """How often one request was logged on the day of a DaySet."""
+
+    pk = models.CompositePrimaryKey("day_set", "request")
+    # No index and no check of its own: the key begins with it, and rows are stored under its load's lock.
+    day_set = models.ForeignKey(
+        DaySet, on_delete=models.CASCADE, related_name="rows", db_index=False, db_constraint=False
+    )
+    request = models.BigIntegerField()  # the number of a LoggedRequest
+    lines = models.PositiveBigIntegerField()
+
+    def __str__(self) -> str:
+        return f"request {self.request}: {self.lines} lines"
 
 
 class DenialGroup(models.Model):

@@ -24,8 +24,9 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.insights.current import current_load
-from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay, replay
+from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import NO_LOG, dated, evidence_of
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster
@@ -155,9 +156,15 @@ def _why_not(load: Load | None, view: ClusterView, principal: str) -> str:
 def _used(load: Load, principal: str) -> list[Used] | None:
     """Return what the principal was logged to do, each request once; None where that is more than MOST_USED rows."""
     # What was denied then and is allowed by now must stay allowed too.
-    wanted = Q(allowed=True) | Q(decided_now=Result.ALLOWED.name)
-    rows = SeenRequest.objects.filter(wanted, load=load, principal=principal).order_by("-lines", "pk")
-    columns = ("host", "operation", "resource_type", "resource_name", "lines")
+    wanted = Q(request__allowed=True) | Q(decided_now=Result.ALLOWED.name)
+    rows = requests_of(load, principal=principal).filter(wanted).order_by("-lines", "request")
+    columns = (
+        "request__host",
+        "request__operation",
+        "request__resource_type",
+        "request__resource_name",
+        "lines",
+    )
     lines_of: dict[AccessRequest, int] = {}
     read = list(rows.values_list(*columns)[: MOST_USED + 1])
     # A request has a row for each answer, so fewer requests than rows may come from a cut list.

@@ -16,7 +16,8 @@ from django.db.models import Q
 from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
 from aclweb.insights.current import current_load
-from aclweb.insights.models import AclUse, SeenRequest
+from aclweb.insights.models import AclUse, RequestTotals
+from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import NO_LOG, dated, evidence_of, unused_acls
 from aclweb.inventory.models import Cluster
 
@@ -169,12 +170,8 @@ def recent_requests(
     load = current_load(cluster)
     if load is None:
         return ()
-    rows = SeenRequest.objects.filter(load=load)
-    if resource is not None:
-        rows = rows.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
-    if principal is not None:
-        rows = rows.filter(principal=principal)
-    return tuple(_seen(row) for row in rows.order_by("-last_at", "pk")[:limit])
+    rows = requests_of(load, resource=resource, principal=principal).select_related("request")
+    return tuple(_seen(row) for row in rows.order_by("-last_at", "request")[:limit])
 
 
 def disagreements(cluster: Cluster, limit: int = 100) -> tuple[Seen, ...]:
@@ -182,21 +179,27 @@ def disagreements(cluster: Cluster, limit: int = 100) -> tuple[Seen, ...]:
     load = current_load(cluster)
     if load is None:
         return ()
-    otherwise = Q(allowed=True, decided_now="DENIED") | Q(allowed=False, decided_now="ALLOWED")
-    rows = SeenRequest.objects.filter(otherwise, load=load).order_by("-lines", "pk")[:limit]
-    return tuple(_seen(row) for row in rows)
+    denied_now = Q(request__allowed=True, decided_now="DENIED")
+    allowed_now = Q(request__allowed=False, decided_now="ALLOWED")
+    rows = requests_of(load).filter(denied_now | allowed_now).select_related("request")
+    return tuple(_seen(row) for row in rows.order_by("-lines", "request")[:limit])
 
 
-def _seen(row: SeenRequest) -> Seen:
+def _seen(row: RequestTotals) -> Seen:
+    asked = row.request
     request = AccessRequest(
-        row.principal, row.host, Operation[row.operation], ResourceType[row.resource_type], row.resource_name
+        asked.principal,
+        asked.host,
+        Operation[asked.operation],
+        ResourceType[asked.resource_type],
+        asked.resource_name,
     )
     return Seen(
         request=request,
-        allowed=row.allowed,
+        allowed=asked.allowed,
         lines=row.lines,
         first_at=row.first_at,
         last_at=row.last_at,
         api_names=tuple(row.api_names),
-        differs=row.decided_now != "UNDECIDED" and (row.decided_now == "ALLOWED") != row.allowed,
+        differs=row.decided_now != "UNDECIDED" and (row.decided_now == "ALLOWED") != asked.allowed,
     )

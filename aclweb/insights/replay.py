@@ -28,7 +28,8 @@ from aclweb.acl.model import (
     ResourceType,
     number_of,
 )
-from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.models import Load
+from aclweb.insights.requests import requests_of, resource_key
 from aclweb.insights.unused import evidence_of
 
 MOST_REQUESTS = 50_000
@@ -181,11 +182,11 @@ def replay(
     edit denies nothing. Four queries, however long the log.
     """
     after = settings_after or settings
-    seen = SeenRequest.objects.filter(load=load)
+    seen = requests_of(load)
     lines = seen.aggregate(lines=Sum("lines"))["lines"] or 0
     few = after == settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     touched = seen.filter(_may_match(delta)) if few else seen
-    rows = touched.order_by("-lines", "pk").values_list(*_COLUMNS)
+    rows = touched.order_by("-lines", "request").values_list(*_COLUMNS)
     left_out = max(0, touched.count() - MOST_REQUESTS)
     asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
     if few:
@@ -208,11 +209,11 @@ def replay(
 
 
 _COLUMNS = (
-    "principal",
-    "host",
-    "operation",
-    "resource_type",
-    "resource_name",
+    "request__principal",
+    "request__host",
+    "request__operation",
+    "request__resource_type",
+    "request__resource_name",
     "lines",
     "first_at",
     "last_at",
@@ -243,16 +244,16 @@ def _may_match(delta: Delta) -> Q:
     by_name = Q(pk__in=())
     whole_types = set()
     for pattern in patterns:
-        of_type = Q(resource_type=pattern.resource_type.name)
+        of_type = Q(request__resource_type=pattern.resource_type.name)
         if pattern.pattern_type is PatternType.LITERAL and pattern.name != "*":
-            by_name |= of_type & Q(resource_name=pattern.name)
+            by_name |= Q(request__resource_key=resource_key(pattern.resource_type.name, pattern.name))
         elif pattern.pattern_type is PatternType.PREFIXED and pattern.name:
-            by_name |= of_type & Q(resource_name__startswith=pattern.name)
+            by_name |= of_type & Q(request__resource_name__startswith=pattern.name)
         else:
             whole_types.add(pattern.resource_type.name)
     if len(patterns) > _MOST_PATTERNS:
-        return Q(resource_type__in={pattern.resource_type.name for pattern in patterns})
-    return by_name | Q(resource_type__in=whole_types)
+        return Q(request__resource_type__in={pattern.resource_type.name for pattern in patterns})
+    return by_name | Q(request__resource_type__in=whole_types)
 
 
 def _matched(asked: Iterable[_Asked], edited: AclIndex, settings: AuthorizerSettings) -> list[_Asked]:

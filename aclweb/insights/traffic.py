@@ -6,15 +6,14 @@ permitted is unknown and not 0.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from aclweb.acl.model import Operation, PermissionType, Resource, ResourceType
 from aclweb.insights.current import current_load
-from aclweb.insights.denials import days_of
-from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.models import Load
+from aclweb.insights.requests import answers_by_day, requests_of
 from aclweb.insights.unused import evidence_of
 from aclweb.inventory.models import Cluster
 
@@ -22,15 +21,15 @@ MOST_ROWS = 2_000
 """So many distinct requests are added up for a page, those of most lines first."""
 
 _COLUMNS = (
-    "principal",
-    "operation",
-    "resource_type",
-    "resource_name",
-    "host",
-    "allowed",
+    "request",
+    "request__principal",
+    "request__operation",
+    "request__resource_type",
+    "request__resource_name",
+    "request__host",
+    "request__allowed",
     "lines",
     "last_at",
-    "days",
 )
 
 
@@ -85,19 +84,15 @@ class Traffic:
 
 
 def traffic(cluster: Cluster, *, resource: Resource | None = None, principal: str | None = None) -> Traffic:
-    """Return the logged requests on one resource, of one principal, or both; three queries."""
+    """Return the logged requests on one resource, of one principal, or both; at most six queries."""
     load = current_load(cluster)
     if load is None:
         return Traffic(None)
-    rows = SeenRequest.objects.filter(load=load)
-    if resource is not None:
-        rows = rows.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
-    if principal is not None:
-        rows = rows.filter(principal=principal)
-    found = list(rows.order_by("-lines", "pk").values_list(*_COLUMNS)[: MOST_ROWS + 1])
+    rows = requests_of(load, resource=resource, principal=principal).order_by("-lines", "request")
+    found = list(rows.values_list(*_COLUMNS)[: MOST_ROWS + 1])
     lines: dict[tuple[str, ...], Line] = {}
-    by_day: dict[bool, dict[str, int]] = {False: defaultdict(int), True: defaultdict(int)}
-    for who, operation, kind, name, host, allowed, count, last_at, days in found[:MOST_ROWS]:
+    numbers: dict[bool, list[int]] = {False: [], True: []}
+    for number, who, operation, kind, name, host, allowed, count, last_at in found[:MOST_ROWS]:
         key = (who, operation, kind, name)
         line = lines.get(key)
         if line is None:
@@ -106,12 +101,11 @@ def traffic(cluster: Cluster, *, resource: Resource | None = None, principal: st
         line.denied += 0 if allowed else count
         line.hosts.add(host)
         line.last_at = last_at if line.last_at is None else max(line.last_at, last_at)
-        for day, of_day in days:
-            by_day[allowed][day] += of_day
+        numbers[allowed].append(number)
     return Traffic(
         load=load,
         lines=sorted(lines.values(), key=lambda line: -(line.permitted + line.denied)),
-        days=tuple((day, by_day[True].get(day, 0), by_day[False].get(day, 0)) for day in days_of(load)),
+        days=answers_by_day(load, permitted=numbers[True], denied=numbers[False]),
         whole=len(found) <= MOST_ROWS,
         why_not=evidence_of(load).why_not[PermissionType.ALLOW],
     )

@@ -17,7 +17,8 @@ from django.db.models import Q, QuerySet
 from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in
 from aclweb.acl.model import AclBinding
-from aclweb.insights.models import AclUse, Load, SeenRequest
+from aclweb.insights.models import AclUse, Load
+from aclweb.insights.requests import requests_of
 from aclweb.insights.retired import broker_days, with_gone
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
@@ -64,15 +65,14 @@ def was_permitted(load: Load, binding: AclBinding) -> bool:
     operations = [binding.operation.name]
     if implied := IMPLIED.get(binding.operation):
         operations.append(implied.name)
-    return SeenRequest.objects.filter(
-        load=load,
-        allowed=True,
-        principal=binding.principal,
-        host=binding.host,
-        operation__in=operations,
-        resource_type=binding.resource_type.name,
-        resource_name=binding.resource_name,
-    ).exists()
+    found = requests_of(load, principal=binding.principal).filter(
+        request__allowed=True,
+        request__host=binding.host,
+        request__operation__in=operations,
+        request__resource_type=binding.resource_type.name,
+        request__resource_name=binding.resource_name,
+    )
+    return found.exists()
 
 
 def younger_acls(cluster: Cluster, evidence: Evidence) -> int:

@@ -39,6 +39,7 @@ _REQUESTS = pa.schema(
     + [("api_names", pa.list_(pa.string()))]
     + [("days", pa.list_(pa.struct([("day", pa.string()), ("lines", pa.int64())])))]
     + [("sample", pa.string()), ("decided_now", pa.string()), ("basis_now", pa.string())]
+    + [("determining", pa.list_(pa.string()))]
 )
 
 
@@ -63,6 +64,7 @@ def request(principal: str, operation: str, name: str, **facts: Any) -> dict[str
         "sample": "[2026-11-20 20:00:00,000] INFO Principal = …",
         "decided_now": "DENIED",
         "basis_now": "DEFAULT_DENY",
+        "determining": [],
     } | facts
     return {"days": [{"day": "2026-11-20", "lines": row["lines"]}]} | row
 
@@ -76,10 +78,12 @@ def write_result(
     files: Iterable[Mapping[str, Any]] | None = None,
     unparsed: Iterable[Mapping[str, Any]] = (),
     coverage: Iterable[Mapping[str, Any]] | None = None,
+    without: Iterable[str] = (),
     **facts: Any,
 ) -> Path:
     """Write a result about `bindings` to `folder`; `facts` replace parts of the manifest.
 
+    without: columns of requests that an earlier version did not have.
     coverage: see `log_days`; unless given, every file is of one broker, which logged in every hour.
     """
     usage, requests, unparsed = list(usage), list(requests), list(unparsed)
@@ -109,7 +113,11 @@ def write_result(
     } | facts
     with new_result(folder) as unfinished:
         write_table(unfinished, "usage", pa.Table.from_pylist(usage, schema=_USAGE))
-        write_table(unfinished, "requests", pa.Table.from_pylist(requests, schema=_REQUESTS))
+        write_table(
+            unfinished,
+            "requests",
+            pa.Table.from_pylist(requests, schema=_REQUESTS).drop_columns(list(without)),
+        )
         write_table(unfinished, "coverage", pa.Table.from_pylist(coverage, schema=COVERAGE_SCHEMA))
         write_manifest(unfinished, manifest)
     return folder

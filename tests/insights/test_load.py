@@ -8,16 +8,14 @@ from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
-from django.db.models import QuerySet
-from django.utils import timezone
 
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.current import current_load
 from aclweb.insights.load import InsightsError, load
-from aclweb.insights.models import AclUse, Load, SeenRequest
-from aclweb.inventory.models import Cluster
+from aclweb.insights.models import AclUse, Load
 from tests.builders import allow
 from tests.insights.conftest import BINDINGS
+from tests.insights.held import held_in
 from tests.insights.results import FIRST, LAST, request, use, write_result
 
 
@@ -29,8 +27,9 @@ def test_a_result_becomes_the_current_load_with_its_rows(given, read_cluster):
     assert loaded.first_at.replace(tzinfo=None) == FIRST
     assert loaded.last_at.replace(tzinfo=None) == LAST
     assert loaded.uses.get().requests == 5
-    seen = loaded.seen.get()
-    assert (seen.principal, seen.allowed, seen.days) == ("User:eve", False, [["2026-11-20", 3]])
+    ((names, facts),) = held_in(loaded).items()
+    assert names == ("User:eve", "10.0.0.7", "READ", "TOPIC", "payments.eu", False)
+    assert facts[-1] == (("2026-11-20", 3),)
 
 
 def test_how_often_an_acl_was_needed_and_what_could_replace_it_is_loaded(given):
@@ -47,74 +46,83 @@ def test_of_a_request_the_newest_days_are_loaded(given):
 
     loaded = given(requests=[request("User:eve", "READ", "payments.eu", lines=100, days=days)])
 
-    seen = loaded.seen.get()
-    assert seen.lines == 100
-    assert seen.days == [[day["day"], 1] for day in days[10:]]
+    (facts,) = held_in(loaded).values()
+    assert facts[:4] == (100, 7, 30, 90)
+    assert facts[-1] == tuple((day["day"], 1) for day in days[10:])
 
 
-def test_a_newer_result_takes_the_place_of_the_one_before(given):
-    given(usage=[use(BINDINGS[0])])
+def test_a_newer_result_takes_the_place_of_the_one_before(given, read_cluster):
+    before = given(usage=[use(BINDINGS[0])])
 
     newer = given(usage=[use(BINDINGS[0], requests=9), use(BINDINGS[1])])
 
-    assert Load.objects.get() == newer
-    assert AclUse.objects.count() == 2
+    assert current_load(read_cluster) == newer
+    assert newer.uses.count() == 2
+    assert before.uses.get().requests == 5, "a page that has begun still reads it"
 
 
-def test_loading_the_same_result_twice_changes_nothing(given):
-    facts = {"usage": [use(BINDINGS[0])], "requests": [request("User:eve", "READ", "payments.eu")]}
-    given(**facts)
+def test_only_the_load_before_stays_beside_the_current_one(given):
+    for requests in (1, 2, 3, 4):
+        given(usage=[use(BINDINGS[0], requests=requests)])
 
-    given(**facts)
+    assert sorted(AclUse.objects.values_list("requests", flat=True)) == [3, 4]
+    assert Load.objects.count() == 2
 
-    assert (Load.objects.count(), AclUse.objects.count(), SeenRequest.objects.count()) == (1, 1, 1)
 
+def test_the_days_of_an_acl_are_those_of_the_requests_that_it_settles(given):
+    first, second = (binding_key(binding) for binding in BINDINGS[:2])
+    days = [
+        {"day": "2026-10-21", "lines": 4},
+        {"day": "2026-10-22", "lines": 2},
+        {"day": "2026-11-20", "lines": 1},
+    ]
+    both = {
+        "allowed": True,
+        "decided_now": "ALLOWED",
+        "days": days,
+        "lines": 7,
+        "determining": [first, second],
+    }
 
-def test_a_large_result_is_stored_in_short_transactions_and_seen_only_when_whole(given, monkeypatch):
-    given(usage=[use(BINDINGS[0])])
-    seen_meanwhile, together = [], []
-    store = QuerySet.bulk_create
-
-    def watch(rows, objects):
-        seen_meanwhile.append(current_load(Cluster.objects.get()).uses.count())
-        together.append(len(objects))
-        return store(rows, objects)
-
-    monkeypatch.setattr(QuerySet, "bulk_create", watch)
-    monkeypatch.setattr("aclweb.insights.load._ROWS_AT_ONCE", 2)
-    newer = given(
-        usage=[use(binding) for binding in BINDINGS[:3]],
-        requests=[request("User:eve", "READ", f"payments.{n}") for n in range(5)],
+    loaded = given(
+        usage=[use(BINDINGS[0]), use(BINDINGS[1]), use(BINDINGS[2])],
+        requests=[
+            request("User:bob", "READ", "payments.eu", **both),
+            request("User:bob", "READ", "payments.us", **both | {"determining": [first]}),
+            # The ACLs answer otherwise by now.
+            request("User:bob", "READ", "orders", **both | {"decided_now": "DENIED"}),
+        ],
     )
 
-    assert seen_meanwhile == [1] * len(together)
-    assert max(together) == 2
-    assert (newer.uses.count(), newer.seen.count()) == (3, 5)
-    assert current_load(newer.cluster) == newer
+    uses = {use.key: (use.requests_30, use.days) for use in loaded.uses.all()}
+    assert uses == {
+        first: (6, [["2026-10-21", 8], ["2026-10-22", 4], ["2026-11-20", 2]]),
+        second: (3, [["2026-10-21", 4], ["2026-10-22", 2], ["2026-11-20", 1]]),
+        binding_key(BINDINGS[2]): (0, []),
+    }
 
 
-def test_a_load_that_fails_midway_leaves_the_earlier_one_and_nothing_else(given, monkeypatch):
-    given(usage=[use(BINDINGS[0])])
+def test_a_result_of_an_earlier_version_does_not_tell_the_last_30_days(given):
+    loaded = given(
+        usage=[use(BINDINGS[0])], requests=[request("User:eve", "READ", "x")], without=["determining"]
+    )
 
-    def fail(row, load):
+    assert loaded.uses.get().requests_30 is None
+
+
+def test_a_load_that_fails_midway_leaves_the_earlier_one_and_nothing_else(given, read_cluster, monkeypatch):
+    before = given(usage=[use(BINDINGS[0])])
+
+    def fail(fresh, row, days):
         raise OperationalError("database or disk is full")
 
-    monkeypatch.setattr("aclweb.insights.load._seen", fail)
+    monkeypatch.setattr("aclweb.insights.load._use", fail)
     with pytest.raises(OperationalError):
         given(usage=[use(BINDINGS[1])], requests=[request("User:eve", "READ", "payments.eu")])
 
-    assert Load.objects.get().uses.get().key == binding_key(BINDINGS[0])
-    assert AclUse.objects.count() == 1
-
-
-def test_what_a_killed_load_left_is_taken_away_by_the_next(given, read_cluster):
-    left = given(usage=[use(BINDINGS[0])])
-    Load.objects.update(current=False, loaded_at=timezone.now() - timedelta(hours=2))
-
-    fresh = given(usage=[use(BINDINGS[1])])
-
-    assert current_load(read_cluster) == fresh != left
-    assert Load.objects.count() == AclUse.objects.count() == 1
+    assert current_load(read_cluster) == Load.objects.get() == before
+    assert AclUse.objects.get().key == binding_key(BINDINGS[0])
+    assert held_in(before) == {}
 
 
 def test_a_result_about_other_acls_is_refused(given, read_cluster, tmp_path):
@@ -160,8 +168,8 @@ def test_a_machine_without_pyarrow_is_told_what_is_missing(read_cluster, tmp_pat
 def test_names_that_a_database_cannot_hold_come_back_as_they_were(given):
     loaded = given(requests=[request("User:a\x00b\\c", "READ", "t\nwo")])
 
-    seen = SeenRequest.objects.get(load=loaded)
-    assert (seen.principal, seen.resource_name) == ("User:a\x00b\\c", "t\nwo")
+    ((names, _),) = held_in(loaded).items()
+    assert (names[0], names[4]) == ("User:a\x00b\\c", "t\nwo")
 
 
 def _change(folder, **facts):

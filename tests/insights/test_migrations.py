@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import environ
 import pytest
@@ -11,7 +12,7 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.models import LoggedRequest, RequestDay, RequestTotals
 from aclweb.inventory.models import Cluster, LogSource
 from tests.servers_data import copy_of
 
@@ -44,17 +45,11 @@ def database(request, tmp_path, django_db_blocker) -> Iterator[str]:
 def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database):
     connection, now = connections[database], timezone.now()
     after = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    # In bulk, as saving one also declares something, in the default database.
-    (cluster,) = Cluster.objects.using(database).bulk_create(
-        [Cluster(slug="old", name="old", kind="admin", address="b:1")]
-    )
+    cluster = _old_cluster(database)
     try:
-        load = Load.objects.using(database).create(
-            cluster=cluster, lines_read=1, lines_parsed=1, lines_unparsed=0, manifest={}
-        )
-        SeenRequest.objects.using(database).create(
-            load=load, principal="User:bob", allowed=True, lines=1, first_at=now, last_at=now
-        )
+        load, seen = _at_requests_of_a_load(connection)
+        row = load.create(cluster_id=cluster.pk, lines_read=1, lines_parsed=1, lines_unparsed=0, manifest={})
+        seen.create(load=row, principal="User:bob", allowed=True, lines=1, first_at=now, last_at=now)
 
         MigrationExecutor(connection).migrate([("insights", "0003_refresh_lease")])
         with connection.cursor() as cursor:
@@ -65,10 +60,67 @@ def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database)
         MigrationExecutor(connection).migrate(after)
 
         assert (digests, requests) == ([("",)], [("User:bob", "")])
-        assert SeenRequest.objects.using(database).get().principal == "User:bob"
+        assert LoggedRequest.objects.using(database).get().principal == "User:bob"
     finally:
         MigrationExecutor(connection).migrate(after)
         cluster.delete()
+
+
+def test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards(database):
+    connection, last = connections[database], datetime(2026, 11, 20, 20, tzinfo=UTC)
+    after = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    cluster = _old_cluster(database)
+    try:
+        load, seen = _at_requests_of_a_load(connection)
+        facts = {"lines_read": 1, "lines_parsed": 1, "lines_unparsed": 0, "manifest": {}}
+        current = load.create(cluster_id=cluster.pk, first_at=last, last_at=last, **facts)
+        old = load.create(cluster_id=cluster.pk, current=False, **facts)
+        days = [["2026-07-01", 5], ["2026-10-30", 4], ["2026-11-19", 2], ["2026-11-20", 1]]
+        told = {"principal": "User:b\\c", "lines": 12, "first_at": last, "last_at": last, "days": days}
+        for of_load in (current, old):
+            seen.create(load=of_load, allowed=False, sample="a record", **told)
+        seen.create(load=current, allowed=True, sample="a permit", **told)
+
+        MigrationExecutor(connection).migrate(after)
+
+        kept = RequestTotals.objects.using(database).select_related("request").order_by("request__allowed")
+        columns = ("request__principal", "lines", "lines_7", "lines_30", "lines_90", "sample", "added_in")
+        assert list(kept.values_list(*columns)) == [
+            ("User:b\\c", 12, 3, 7, 7, "a record", current.pk),
+            ("User:b\\c", 12, 3, 7, 7, "", current.pk),
+        ]
+        rows = RequestDay.objects.using(database).values_list("day_set__day", "lines", "day_set__loads")
+        assert sorted({(str(day), lines, of_load) for day, lines, of_load in rows}) == [
+            ("2026-10-30", 4, current.pk),
+            ("2026-11-19", 2, current.pk),
+            ("2026-11-20", 1, current.pk),
+        ]
+        assert len(rows) == 6
+
+        MigrationExecutor(connection).migrate([("insights", "0008_unread_files")])
+        assert not load.filter(current=True).exists(), "the next refresh loads what the table has"
+    finally:
+        MigrationExecutor(connection).migrate(after)
+        cluster.delete()
+
+
+def _old_cluster(database):
+    # In bulk, as saving one also declares something, in the default database.
+    (cluster,) = Cluster.objects.using(database).bulk_create(
+        [Cluster(slug="old", name="old", kind="admin", address="b:1")]
+    )
+    return cluster
+
+
+def _at_requests_of_a_load(connection):
+    """Migrate back to where a load had requests of its own; return the rows of both."""
+    executor = MigrationExecutor(connection)
+    wanted = [("insights", "0008_unread_files")]
+    executor.migrate(wanted)
+    apps = executor.loader.project_state(wanted).apps
+    return tuple(
+        apps.get_model("insights", name).objects.using(connection.alias) for name in ("Load", "SeenRequest")
+    )
 
 
 def test_each_line_of_a_clusters_log_paths_becomes_a_log_source_and_comes_back(database):

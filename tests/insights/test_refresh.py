@@ -23,6 +23,7 @@ from aclweb.insights.declarations import declarations
 from aclweb.insights.denials import inbox
 from aclweb.insights.load import InsightsError, load
 from aclweb.insights.models import Load
+from aclweb.insights.requests import requests_of
 from aclweb.inventory import leases
 from aclweb.inventory.admin import log_sources
 from aclweb.inventory.current.view import in_force
@@ -314,7 +315,7 @@ def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
     (tmp_path / "b.log").write_text(LOG.replace("User:eve", "User:mallory"), encoding="utf-8")
     second = refresh.refresh(logged)
     assert (first.lines_read, second.lines_read) == (2, 4)
-    assert set(second.seen.values_list("principal", flat=True)) == {
+    assert set(requests_of(second).values_list("request__principal", flat=True)) == {
         "User:eve",
         "User:mallory",
         "User:bob",

@@ -12,7 +12,7 @@ from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.insights import replay as replaying
-from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.models import Load
 from aclweb.insights.replay import Flip, Replay, replay
 from tests.builders import acl, allow, deny
 from tests.insights.results import LAST, file, request
@@ -49,8 +49,7 @@ def test_what_turns_is_what_the_reference_answers_otherwise(given, seed):
         remove=rng.sample(world.bindings, min(len(world.bindings), rng.randint(0, 4))),
     )
     asked = list(dict.fromkeys(random_request(rng, world) for _ in range(60)))
-    found = given()
-    SeenRequest.objects.bulk_create(row_of(found, each, lines=place + 1) for place, each in enumerate(asked))
+    found = given(requests=[row_of(each, lines=place + 1) for place, each in enumerate(asked)])
 
     shown = replay(found, edit, AclIndex(world.bindings), world.settings, settings_after)
 
@@ -71,19 +70,15 @@ def key_of(flip: Flip) -> tuple[object, ...]:
     return (flip.principal, flip.operation, *named, flip.before.name, flip.after.name)
 
 
-def row_of(found: Load, asked, *, lines: int) -> SeenRequest:
-    assert found.last_at is not None
-    return SeenRequest(
-        load=found,
-        principal=asked.principal,
-        host=asked.host,
-        operation=asked.operation.name,
+def row_of(asked, *, lines: int):
+    return request(
+        asked.principal,
+        asked.operation.name,
+        asked.resource_name,
         resource_type=asked.resource_type.name,
-        resource_name=asked.resource_name,
+        host=asked.host,
         allowed=True,
         lines=lines,
-        first_at=found.last_at,
-        last_at=found.last_at,
         decided_now="ALLOWED",
     )
 

@@ -14,7 +14,7 @@ from itertools import chain
 import pytest
 from django.db import connection
 
-from aclweb.insights.models import Load, SeenRequest
+from aclweb.insights.models import Load, RequestTotals
 from aclweb.inventory.models import Cluster
 from tests.builders import allow
 from tests.insights.conftest import given, read_cluster  # noqa: F401
@@ -91,7 +91,7 @@ def clusters(waiting, given):  # noqa: F811
         revision=known.revision, state="ok", read_at=known.read_at, tried_at=known.tried_at
     )
     assert Load.objects.exists()
-    assert SeenRequest.objects.exists()
+    assert RequestTotals.objects.exists()
     return ("test-eu", "never-read", "undeclared", "no-such-cluster")
 
 

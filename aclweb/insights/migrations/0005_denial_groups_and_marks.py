@@ -2,7 +2,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 import aclweb.inventory.fields
-from aclweb.insights.denial_groups import grouped
+from aclweb.insights.denial_groups import Groups
 
 
 def group_what_is_loaded(apps, schema_editor):
@@ -11,8 +11,18 @@ def group_what_is_loaded(apps, schema_editor):
     load_model = apps.get_model("insights", "Load")
     seen, group = apps.get_model("insights", "SeenRequest"), apps.get_model("insights", "DenialGroup")
     for load in load_model.objects.using(alias).filter(current=True).defer("manifest"):
-        for rows in grouped(load, seen=seen.objects.using(alias), group=group):
-            group.objects.using(alias).bulk_create(rows)
+        groups = Groups()
+        for row in seen.objects.using(alias).filter(load=load, allowed=False).iterator():
+            groups.add(
+                (row.principal, row.operation, row.resource_type, row.resource_name),
+                host=row.host,
+                lines=row.lines,
+                first_at=row.first_at,
+                last_at=row.last_at,
+                days=row.days,
+            )
+        made = (group(load=load, **facts) for facts in groups.facts(load.last_at))
+        group.objects.using(alias).bulk_create(made, batch_size=1_000)
 
 
 class Migration(migrations.Migration):

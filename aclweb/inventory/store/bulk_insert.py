@@ -8,18 +8,20 @@ the database plain values takes about a second.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from django.db import connection, models
 
 _ROWS_AT_ONCE = 10_000
+_PREPARED = (models.TextField, models.DateField, models.JSONField)  # a time is a DateField, too
 
 
 def insert(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert one row for each sequence of values, in the order of `fields`.
 
-    A value is what the field's own column takes: for a relation, the other row's key.
+    A value is what the field takes; for a relation, the other row's key.
     """
     quote = connection.ops.quote_name
     found = [model._meta.get_field(name) for name in fields]
@@ -41,14 +43,14 @@ def insert(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequ
 def _prepared(
     fields: Sequence[models.Field[Any, Any]], rows: Iterable[Sequence[Any]]
 ) -> Iterator[Sequence[Any]]:
-    """Yield the rows as the database takes them; only texts of our own kind need work."""
-    prepare = [(place, field.get_prep_value) for place, field in enumerate(fields) if _is_special(field)]
+    """Yield the rows as the database takes them; only our own texts, times, days and JSON need work."""
+    prepare = [
+        (place, partial(field.get_db_prep_save, connection=connection))
+        for place, field in enumerate(fields)
+        if isinstance(field, _PREPARED)
+    ]
     for row in rows:
         values = list(row)
         for place, prep_value in prepare:
             values[place] = prep_value(values[place])
         yield values
-
-
-def _is_special(field: models.Field[Any, Any]) -> bool:
-    return isinstance(field, models.TextField)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from aclweb.acl.model import ANY_USER, AccessRequest, ResourceType, name_text
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
-from aclweb.insights.models import SeenRequest
+from aclweb.insights.requests import requests_of
 from aclweb.inventory.current import ClusterView
 from aclweb.web.shell import links
 
@@ -82,7 +82,7 @@ def knows_principal(view: ClusterView, principal: str) -> bool:
     if view.loaded.naming(principal):
         return True
     load = current_load(view.cluster)
-    return load is not None and SeenRequest.objects.filter(load=load, principal=principal).exists()
+    return load is not None and requests_of(load, principal=principal).exists()
 
 
 def _what_if(view: ClusterView) -> str:

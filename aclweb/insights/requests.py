@@ -1,0 +1,119 @@
+"""Which requests does a load hold, and how often was each logged on which days?
+
+Texts of any length are found by short keys of them, since no index takes the texts themselves. A key only leads to the
+few rows that may be meant; the texts decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import date, timedelta
+
+from django.db.models import Q, QuerySet, Sum
+
+from aclweb.acl.model import Resource
+from aclweb.insights.models import Load, RequestDay, RequestTotals
+
+NEWEST_DAYS = 90
+"""Days of the log, up to the last one, of which it is known how often each request was logged."""
+
+_REQUESTS_AT_ONCE = 2_000  # in one SQL statement
+
+
+def key_of(
+    principal: str, host: str, operation: str, resource_type: str, resource_name: str, allowed: bool
+) -> str:
+    """Return the key of a request and its answer: 32 hexadecimal digits, whatever the names hold."""
+    texts = (principal, host, operation, resource_type, resource_name, "allowed" if allowed else "denied")
+    return _hashed(texts, 16).hex()
+
+
+def principal_key(principal: str) -> int:
+    """Return a number of 64 bits that leads to the requests of a principal."""
+    return _number(principal)
+
+
+def resource_key(resource_type: str, resource_name: str) -> int:
+    """Return a number of 64 bits that leads to the requests on a resource."""
+    return _number(resource_type, resource_name)
+
+
+def requests_of(
+    load: Load, *, resource: Resource | None = None, principal: str | None = None
+) -> QuerySet[RequestTotals]:
+    """Return the totals of all requests of a load, of those on one resource, of one principal, or both.
+
+    Their texts are in `request`.
+    """
+    held = Q(added_in__lte=load.pk) & (Q(removed_in__isnull=True) | Q(removed_in__gt=load.pk))
+    rows = RequestTotals.objects.filter(held)
+    if resource is None and principal is None:
+        return rows.filter(cluster=load.cluster_id)
+    # The cluster of the request begins the indexes by key.
+    rows = rows.filter(request__cluster=load.cluster_id)
+    if resource is not None:
+        kind, name = resource.resource_type.name, resource.name
+        rows = rows.filter(
+            request__resource_key=resource_key(kind, name),
+            request__resource_type=kind,
+            request__resource_name=name,
+        )
+    if principal is not None:
+        rows = rows.filter(request__principal_key=principal_key(principal), request__principal=principal)
+    return rows
+
+
+def days_of(load: Load, days: int = 0, *, most: int = 31) -> list[str]:
+    """Return every day of the window, at most so many last ones of the log."""
+    if load.first_at is None or load.last_at is None:
+        return []
+    last = load.last_at.date()
+    count = min(most, days or most, (last - load.first_at.date()).days + 1)
+    return [(last - timedelta(days=back)).isoformat() for back in reversed(range(count))]
+
+
+def answers_by_day(
+    load: Load, *, permitted: Sequence[int], denied: Sequence[int], most: int = 31
+) -> tuple[tuple[str, int, int], ...]:
+    """Return (day, permitted, denied) for each of the last days of the log, none left out; four queries.
+
+    permitted, denied: numbers of LoggedRequests whose lines are added.
+    """
+    window = days_of(load, most=most)
+    if not window:
+        return ()
+    span = {"first": date.fromisoformat(window[0]), "last": date.fromisoformat(window[-1])}
+    allowed, refused = (lines_by_day(load, numbers, **span) for numbers in (permitted, denied))
+    return tuple((day, allowed.get(day, 0), refused.get(day, 0)) for day in window)
+
+
+def lines_by_day(load: Load, requests: Sequence[int], *, first: date, last: date) -> dict[str, int]:
+    """Return how often these requests were logged on each day of a window, days without any left out.
+
+    requests: numbers of LoggedRequests. One query, and one for each 2,000 requests.
+    """
+    if not requests:
+        return {}
+    sets = dict(load.day_sets.filter(day__range=(first, last)).values_list("pk", "day"))
+    found: dict[str, int] = defaultdict(int)
+    for start in range(0, len(requests), _REQUESTS_AT_ONCE):
+        some = requests[start : start + _REQUESTS_AT_ONCE]
+        for key, lines in _sums(sets, some):
+            found[sets[key].isoformat()] += lines
+    return dict(sorted(found.items()))
+
+
+def _sums(sets: Collection[int], requests: Sequence[int]) -> QuerySet[RequestDay, tuple[int, int]]:
+    rows = RequestDay.objects.filter(day_set__in=sets, request__in=requests)
+    return rows.values_list("day_set").annotate(Sum("lines")).order_by()
+
+
+def _number(*texts: str) -> int:
+    return int.from_bytes(_hashed(texts, 8), "big", signed=True)
+
+
+def _hashed(texts: Collection[str], size: int) -> bytes:
+    whole = "".join([f"{len(text)}:{text}" for text in texts])
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=size).digest()
