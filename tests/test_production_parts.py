@@ -19,7 +19,13 @@ ROOT = Path(__file__).resolve().parents[1]
 # At full scale the rooms with tables are asked everything.
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 ROOMS = (
-    ("tests/audit", "tests/accounts", "tests/inventory", "tests/changes")
+    (
+        "tests/audit",
+        "tests/accounts",
+        "tests/inventory",
+        "tests/changes",
+        "tests/insights/test_kept_requests.py",
+    )
     if FULL
     else (
         "tests/audit",
@@ -27,6 +33,7 @@ ROOMS = (
         "tests/inventory/test_sync.py",
         "tests/inventory/test_tasks.py",
         "tests/changes/test_rollout.py",
+        "tests/insights/test_kept_requests.py",
     )
 )
 
