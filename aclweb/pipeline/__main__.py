@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -40,7 +41,7 @@ from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.replay import read_edit_file, write_replay
 from aclweb.pipeline.replay import summary as replay_summary
 from aclweb.pipeline.results import ResultError
-from aclweb.pipeline.session import SessionError, runs_here, spark_session
+from aclweb.pipeline.session import SessionError, end_jvm, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
 from aclweb.pipeline.table import NoTableError, Table, TableError, Window
@@ -55,22 +56,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return _JOBS[options.job](options)
-    except (AclError, SettingError, SourceError, ResultError, NoTableError) as error:
+    except _BAD_INPUT as error:
         print(error, file=sys.stderr)
         return 2
-    except (SessionError, TableError) as error:
-        print(error, file=sys.stderr)
+    except _FAILURES as error:
+        print(_why(error), file=sys.stderr)
         return 1
-    except JobError as error:
-        print(f"The job failed: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"The job failed: {error.strerror or error}: {error.filename}", file=sys.stderr)
-        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+_BAD_INPUT = (AclError, SettingError, SourceError, ResultError, NoTableError)
+_FAILURES = (SessionError, TableError, JobError, OSError)
+
+
+def _why(error: Exception) -> str:
+    """Return the sentence for an error of a job."""
+    if isinstance(error, OSError):
+        return f"The job failed: {error.strerror or error}: {error.filename}"
+    return f"The job failed: {error}" if isinstance(error, JobError) else str(error)
 
 
 def _access(options: Namespace) -> int:
-    """Make or extend the access table of a cluster; with nothing to do, no Spark is started."""
+    """Make or extend the access table of a cluster, once or again and again until the process is stopped."""
+    _extend(options)
+    if options.every is None:
+        return 0
+    while True:
+        time.sleep(options.every)
+        try:
+            _extend(options, is_again=True)
+        except (*_BAD_INPUT, *_FAILURES) as error:
+            # What is missing now may be there the next time; a JVM that is broken will not heal.
+            print(_why(error), file=sys.stderr)
+            end_jvm()
+
+
+def _extend(options: Namespace, *, is_again: bool = False) -> None:
+    """Add what is new in the logs to the table; with nothing to do, no Spark is started, and nothing said again."""
     conf = _settings(options.conf)
     snapshot = _snapshot_of_access(options)
     looked = look(_local(options.out), _cluster(options, snapshot), _sources(options))
@@ -81,13 +104,18 @@ def _access(options: Namespace) -> int:
     check_zones(looked)
     names = broker_names(looked.sources)
     if not looked.found.fresh:
-        print(nothing_new(looked))
+        if not is_again:
+            print(nothing_new(looked))
         note_sources(looked)
         if snapshot is None or options.usage is None or _is_known(options, snapshot, looked.cluster, names):
-            return 0
+            return
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
-    with spark_session(options.master, conf=conf, log_bytes=bytes_of(looked), archive=True) as spark:
+    # A JVM that goes on serves later looks too, and nobody knows how much those will read.
+    log_bytes = bytes_of(looked) if options.every is None else None
+    with spark_session(
+        options.master, conf=conf, log_bytes=log_bytes, archive=options.every is None
+    ) as spark:
         if files:
             if not runs_here(spark):
                 check_executors(spark, files)
@@ -96,14 +124,13 @@ def _access(options: Namespace) -> int:
             for warning in extended.warnings:
                 print(warning, file=sys.stderr)
             print("\n".join(access_summary(extended)))
-            print(f"Written to {options.out}.")
+            print(f"Written to {options.out}.", flush=True)
         if snapshot is not None and options.usage is not None:
             _progress("Deciding.")
             table = Table.open(_local(options.out), looked.cluster)
             manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage), names)
             print("\n".join(summary(manifest)))
-            print(f"Written to {options.usage}.")
-    return 0
+            print(f"Written to {options.usage}.", flush=True)
 
 
 def _snapshot_of_access(options: Namespace) -> Snapshot | None:
@@ -336,6 +363,7 @@ def _parser() -> ArgumentParser:
         help="a JSON list of logs, each with its path, broker, time_zone and layout or pattern",
     )
     _add_layouts(access)
+    _add_every(access, "end after the first look")
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
     )
@@ -392,12 +420,7 @@ def _add_stream(parser: ArgumentParser) -> None:
         help="what names the broker of a record: the message's key, or only the topic, and then no hour counts as "
         f"covered (default: {BY_KEY})",
     )
-    parser.add_argument(
-        "--every",
-        type=_seconds,
-        metavar="SECONDS",
-        help="look for more so often, until the process is stopped (default: end when all that is there was read)",
-    )
+    _add_every(parser, "end when all that is there was read")
     parser.add_argument(
         "--at-once",
         type=_messages,
@@ -408,6 +431,15 @@ def _add_stream(parser: ArgumentParser) -> None:
     _add_layouts(parser)
     _add_table_choices(parser)
     _add_spark(parser)
+
+
+def _add_every(parser: ArgumentParser, otherwise: str) -> None:
+    parser.add_argument(
+        "--every",
+        type=_seconds,
+        metavar="SECONDS",
+        help=f"look for more so often, until the process is stopped (default: {otherwise})",
+    )
 
 
 def _add_table_choices(parser: ArgumentParser) -> None:

@@ -111,7 +111,7 @@ def spark_session(
         finally:
             _stop(spark)
         if making:
-            class_archive.made(classes, ended_well=_end_jvm() == 0)
+            class_archive.made(classes, ended_well=end_jvm() == 0)
 
 
 def _java(here: Environment) -> Path | None:
@@ -122,15 +122,20 @@ def _java(here: Environment) -> Path | None:
     return Path(found) if found else None
 
 
-def _end_jvm() -> int | None:
-    """End the JVM that PySpark started, and return its status; None where it has none, or does not end."""
+def end_jvm() -> int | None:
+    """End the JVM that this process started, and return its status; None where it has none, or it does not end.
+
+    Otherwise it stays for the next session, which then starts in a fraction of the time.
+    """
     gateway = SparkContext._gateway
     process = getattr(gateway, "proc", None)
     if process is None:
         return None
     SparkContext._gateway = SparkContext._jvm = None
-    gateway.shutdown()
-    process.stdin.close()
+    with suppress(*SPARK_ERRORS):
+        gateway.shutdown()
+    with suppress(OSError):
+        process.stdin.close()
     with suppress(TimeoutExpired):
         return int(process.wait(_LONGEST_EXIT_SECONDS))
     process.kill()
