@@ -18,7 +18,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urljoin
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
@@ -38,6 +38,8 @@ _RULE = {
     "permission_type": "ALLOW",
 }
 
+
+_RANGE = _RULE | {"host": "10.20.0.0/16", "permission_type": "DENY"}
 
 _MAPPING = {
     "kind": "ssl",
@@ -94,10 +96,21 @@ def pages(cluster: str) -> Mapping[str, str]:
         "what-if": f"{there}/what-if/?{urlencode({'add': json.dumps(_RULE)})}",
         "drafts": f"{there}/compare/drafts/?{urlencode(_DRAFTS)}",
         "changes": "/changes/?tab=all",
+        "what-if-range": f"{there}/what-if/?{urlencode({'add': json.dumps(_RANGE)})}",
         "insights": f"{there}/insights/",
+        "coverage": f"{there}/insights/coverage/",
+        "least-privilege": f"{there}/principal/least-privilege/?name={principal}",
+        "log-sources": f"{there}/log-sources/",
         "findings": f"{there}/findings/?text=payments",
         "events": "/events/",
     }
+
+
+# The page of the first of some links on another page.
+_FIRST_OF = {
+    "change": ("changes", "main a[href^='/changes/CR-']"),
+    "denial": ("insights", "#denials a[href*='open=']"),
+}
 
 
 def sign_in(context: BrowserContext, address: str, user: str, password: str) -> None:
@@ -114,10 +127,11 @@ def sign_in(context: BrowserContext, address: str, user: str, password: str) -> 
     page.close()
 
 
-def first_change(page: Page) -> str | None:
-    """Return the address of the newest change on the list that is shown, if there is one."""
-    link = page.locator("main a[href^='/changes/CR-']").first
-    return link.get_attribute("href") if link.count() else None
+def first_of(page: Page, list_address: str, links: str) -> str | None:
+    """Return the address of the first of some links on a page, if there is one."""
+    page.goto(list_address)
+    link = page.locator(links).first
+    return urljoin(list_address, link.get_attribute("href")) if link.count() else None
 
 
 def take(page: Page, converter: Page, target: Path, width: int) -> None:
@@ -178,10 +192,10 @@ def main() -> None:
                     take(page, converter, given.out / f"sign-in-{width}-{theme}.webp", width)
                 sign_in(context, given.address, given.user, password)
                 todo = dict(pages(given.cluster))
-                page.goto(f"{given.address}{todo['changes']}")
-                change = first_change(page)
-                if change:
-                    todo["change"] = change
+                for name, (where, links) in _FIRST_OF.items():
+                    found = first_of(page, given.address + todo[where], links)
+                    if found:
+                        todo[name] = found.removeprefix(given.address)
                 for name, path in todo.items():
                     if wanted is not None and name not in wanted:
                         continue
