@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from aclweb.acl.logged import Evidence
@@ -84,6 +85,24 @@ def coverage(cluster: Cluster) -> Coverage:
         problem=problem,
         window=evidence.window if evidence.is_complete else "",
     )
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """How old is what pages show of the log?
+
+    log_end: its last record, on the brokers' clocks. loaded_at: when it was read. problem: as `problem_of` says it.
+    """
+
+    log_end: datetime | None
+    loaded_at: datetime | None
+    problem: str
+
+
+def freshness(cluster: Cluster, load: Load | None) -> Freshness:
+    """Return how old a load is, and why there is no newer one; one query."""
+    problem = problem_of(cluster, load)
+    return Freshness(load.last_at, load.loaded_at, problem) if load else Freshness(None, None, problem)
 
 
 def problem_of(cluster: Cluster, load: Load | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
@@ -30,10 +30,11 @@ class Use:
     """How often one ACL counted.
 
     state: "used", "unused" or "cannot-tell". `reason` says why the log cannot tell.
-    requests: decisions it was one of the settling ACLs of; alone: those it settled by
-    itself; named: lines in which the broker gave it as its rule. needed: requests that would be answered otherwise
-    without it, None where a load of an earlier version does not tell. `reason` may be given beside
-    a number too: then there may have been more. window: the days that "unused" is about.
+    requests: decisions it was one of the settling ACLs of; lately: those of the last 30 days of the log, None where
+    a load of an earlier version does not tell; alone: those it settled by itself; named: lines in which the broker
+    gave it as its rule. needed: requests that would be answered otherwise without it, None where a load of an
+    earlier version does not tell. `reason` may be given beside a number too: then there may have been more.
+    window: the days that "unused" is about.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Use:
     window: str = ""
     needed: int | None = None
     replaceable_by: tuple[str, ...] = ()
+    lately: int | None = None
 
     @property
     def load(self) -> str:
@@ -99,6 +101,7 @@ def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
                 reason,
                 needed=use.needed,
                 replaceable_by=tuple(use.replaceable_by),
+                lately=use.requests_30,
             )
             continue
         permission, number, read_at = facts.get(key, (PermissionType.ALLOW.name, 0, None))
@@ -132,22 +135,18 @@ def used_keys(cluster: Cluster, word: str = USED) -> frozenset[str]:
     return frozenset(uses.values_list("key", flat=True))
 
 
-# The sorts of a list of ACLs by their use, each with its columns; the first that is asked for comes first.
-_SORTS = {"requests": ("-requests", "key"), "last-used": ("-last_at", "key")}
+# The sorts of a list of ACLs by their use, each with its columns.
+_SORTS = {
+    "requests": (F("requests_30").desc(nulls_last=True), "-requests", "key"),
+    "last-used": ("-last_at", "key"),
+}
 USE_SORTS = tuple(_SORTS)
 
 
 def keys_by_use(cluster: Cluster, sort: str) -> tuple[str, ...]:
-    """Return the keys of the used ACLs in one of USE_SORTS: used last, or by most requests, first."""
+    """Return the keys of the used ACLs in one of USE_SORTS: used last, or by most requests in 30 days, first."""
     uses = AclUse.objects.filter(_COUNTED, load=current_load(cluster)).order_by(*_SORTS[sort])
     return tuple(uses.values_list("key", flat=True))
-
-
-def unused_count(cluster: Cluster) -> int | None:
-    """Return how many ACLs `usage_of` calls unused; None where the log cannot tell it of every kind of ACL."""
-    load = current_load(cluster)
-    evidence = evidence_of(load)
-    return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,11 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
     return found.exclude(_younger(evidence.start))
 
 
+def unused_count(cluster: Cluster, load: Load | None, evidence: Evidence) -> int | None:
+    """Return how many ACLs in force are unused; None where the log cannot tell it of every kind of ACL."""
+    return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
+
+
 def _younger(start: datetime) -> Q:
     # The first sync finds ACLs that are older than it; only later ones date them.
     return Q(added_in__number__gt=1, added_in__read_at__gt=start)

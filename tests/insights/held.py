@@ -1,11 +1,20 @@
-"""What does a load hold of the requests of its log, as a test reads it?"""
+"""What does a load hold, as a test reads it?"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from aclweb.insights import unused
+from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, RequestDay
 from aclweb.insights.requests import requests_of
+from aclweb.inventory.models import Cluster
+
+
+def unused_count(cluster: Cluster) -> int | None:
+    """Return how many ACLs the newest load calls unused."""
+    load = current_load(cluster)
+    return unused.unused_count(cluster, load, unused.evidence_of(load))
 
 
 def held_in(load: Load) -> dict[tuple[Any, ...], tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from aclweb.insights.models import Load, RetiredBroker
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import evidence_of
 from tests.insights.conftest import BINDINGS
+from tests.insights.held import unused_count
 from tests.insights.results import FIRST, LAST, log_days
 
 DAY = timedelta(days=1)
@@ -107,11 +108,11 @@ def test_without_days_nothing_is_shown(given):
 def test_a_file_that_nobody_understood_lets_nothing_be_called_unused(given, read_cluster):
     days = [*log_days("b1"), *log_days("b2")]
     given(coverage=days)
-    assert queries.unused_count(read_cluster) == len(BINDINGS)
+    assert unused_count(read_cluster) == len(BINDINGS)
 
     given(coverage=days, unread="the log file '/logs/b3.log' could not be read or understood")
 
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
     use = next(iter(queries.usage_of(read_cluster, [binding_key(BINDINGS[0])]).values()))
     assert use.sentence == (
         "Cannot tell whether it is used: the log file '/logs/b3.log' could not be read or understood."
@@ -122,11 +123,11 @@ def test_a_file_that_nobody_understood_lets_nothing_be_called_unused(given, read
 
 
 def test_a_broker_that_is_gone_no_longer_hides_what_is_unused(one_stopped, read_cluster, ada):
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
 
     retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada, reason="scaled down")
 
-    assert queries.unused_count(read_cluster) == len(BINDINGS)
+    assert unused_count(read_cluster) == len(BINDINGS)
     assert kinds("b2") == "p" * 7 + "g" * 7
     assert found().whole == 14
     told = Event.objects.get(verb="broker.retired").facts
@@ -139,7 +140,7 @@ def test_taking_it_back_hides_it_again(one_stopped, read_cluster, ada):
     assert take_back(cluster=read_cluster, broker="b2", actor=ada)
     assert not take_back(cluster=read_cluster, broker="b2", actor=ada)
 
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
     assert Event.objects.filter(verb="broker.returned").count() == 1
 
 
@@ -158,7 +159,7 @@ def test_a_broker_that_writes_again_is_missed_again(one_stopped, given, read_clu
 
     given(coverage=[*log_days("b1"), *log_days("b2", last=MIDDLE), *log_days("b2", first=LAST)])
 
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
     (back,) = [each for each in found().brokers if each.broker == "b2"]
     assert back.is_back
     assert kinds("b2") == "p" * 7 + "n" * 6 + "p"

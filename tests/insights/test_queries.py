@@ -17,6 +17,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS
+from tests.insights.held import unused_count
 from tests.insights.results import FIRST, LAST, file, log_days, request, use
 
 PREFIX, _, FRAUD, _, _, _, DENY = BINDINGS
@@ -58,7 +59,7 @@ def test_a_used_acl_tells_whether_any_request_needed_it(given, read_cluster, nee
 def test_an_acl_that_only_ends_the_default_for_others_is_not_called_unused(given, read_cluster):
     given(usage=[use(FRAUD, requests=0, alone=0, needed=3)])
 
-    assert queries.unused_count(read_cluster) == len(BINDINGS) - 1
+    assert unused_count(read_cluster) == len(BINDINGS) - 1
     assert use_of(read_cluster, FRAUD).state == "used"
 
 
@@ -69,7 +70,7 @@ def test_an_acl_without_a_request_is_unused_where_every_hour_of_the_window_is_lo
 
     assert found.state == "unused"
     assert found.sentence.startswith("No request of the log needed it in the 13 days to 2026-11-20 21:00.")
-    assert queries.unused_count(read_cluster) == len(BINDINGS) - 1
+    assert unused_count(read_cluster) == len(BINDINGS) - 1
 
 
 def test_two_lines_of_a_log_make_no_acl_unused(given, read_cluster, settings):
@@ -83,7 +84,7 @@ def test_two_lines_of_a_log_make_no_acl_unused(given, read_cluster, settings):
 
     assert {use_of(read_cluster, binding).state for binding in BINDINGS} == {"cannot-tell"}
     assert "the log covers 1 hour, and at least 30 days are needed" in use_of(read_cluster, FRAUD).sentence
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
     assert queries.unused_keys(read_cluster) == frozenset()
 
 
@@ -114,7 +115,7 @@ def test_one_broker_without_enough_hours_of_permits_is_named_and_ends_the_claim(
     assert "b1.log" not in found.sentence
     # The log has lines of it in every hour, so a DENY that forbade something would show.
     assert use_of(read_cluster, DENY).state == "unused"
-    assert queries.unused_count(read_cluster) == (len(BINDINGS) if state == "unused" else None)
+    assert unused_count(read_cluster) == (len(BINDINGS) if state == "unused" else None)
 
 
 def test_a_broker_that_stopped_to_log_ends_the_claim(given, read_cluster):
@@ -129,7 +130,7 @@ def test_a_result_of_an_earlier_version_claims_nothing(given, read_cluster):
     given(rows={"usage": 0, "requests": 0})
 
     assert use_of(read_cluster, FRAUD).reason == NO_HOURS
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
 
 
 def test_without_permits_in_the_log_the_use_of_an_allow_is_unknown(given, read_cluster):
@@ -139,7 +140,7 @@ def test_without_permits_in_the_log_the_use_of_an_allow_is_unknown(given, read_c
 
     assert (found.state, found.requests) == ("cannot-tell", 0)
     assert "permits are not in the log" in found.sentence
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
 
 
 def test_without_permits_in_the_log_an_unused_deny_is_unused_all_the_same(given, read_cluster):
@@ -163,7 +164,7 @@ def test_without_any_log_nothing_is_known(read_cluster):
 
     assert (found.state, found.reason) == ("cannot-tell", unused.NO_LOG)
     assert coverage(read_cluster).cannot_tell
-    assert queries.unused_count(read_cluster) is None
+    assert unused_count(read_cluster) is None
 
 
 @pytest.mark.parametrize("added_days_ago", [0, 3, 12])
@@ -178,7 +179,7 @@ def test_an_acl_younger_than_the_window_is_not_called_unused(given, read_cluster
 
     assert use_of(read_cluster, new).reason == queries.TOO_YOUNG
     assert use_of(read_cluster, FRAUD).state == "unused"
-    assert queries.unused_count(read_cluster) == len(BINDINGS)
+    assert unused_count(read_cluster) == len(BINDINGS)
 
 
 def test_the_number_of_unused_acls_is_that_of_the_acls_called_so(given, read_cluster):
@@ -194,7 +195,7 @@ def test_the_number_of_unused_acls_is_that_of_the_acls_called_so(given, read_clu
     called = {key for key, found in queries.usage_of(read_cluster, keys).items() if found.state == "unused"}
 
     assert called == queries.unused_keys(read_cluster)
-    assert len(called) == queries.unused_count(read_cluster) == len(BINDINGS) - 2
+    assert len(called) == unused_count(read_cluster) == len(BINDINGS) - 2
     assert binding_key(FRAUD) in called
     assert queries.usage_of(read_cluster, [keys[-2]])[keys[-2]].reason == queries.NOT_IN_FORCE
 

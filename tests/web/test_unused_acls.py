@@ -15,7 +15,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
-from tests.insights.results import LAST, file, log_days, use, write_result
+from tests.insights.results import LAST, file, log_days, request, use, write_result
 
 NAMES = {"topics": ["orders", "payments.eu"], "groups": ["billing"]}
 
@@ -140,6 +140,35 @@ def test_the_list_is_sorted_by_last_use_and_by_requests_with_the_unused_behind(u
     assert by_load[:3] == [used[1], used[2], used[0]]
 
 
+def test_the_requests_of_the_list_are_those_of_the_last_30_days(page_of, read_cluster, tmp_path):  # noqa: F811
+    days = [
+        {"day": "2026-10-21", "lines": 900},
+        {"day": "2026-10-22", "lines": 3},
+        {"day": "2026-11-20", "lines": 1},
+    ]
+    asked = {"allowed": True, "decided_now": "ALLOWED", "days": days, "lines": 904}
+    settled = [binding_key(BINDINGS[1])]
+    rows = [request("User:bob", "WRITE", "orders", determining=settled, **asked)]
+    uses = [use(BINDINGS[0], requests=800), use(BINDINGS[1], requests=904)]
+    result = write_result(tmp_path / "usage", BINDINGS, usage=uses, requests=rows)
+    load(result, read_cluster)
+
+    listed = page_of("/c/test-eu/acls/?sort=requests")
+
+    assert rows_of(listed)[:2] == [BINDINGS[1].principal, BINDINGS[0].principal]
+    assert re.findall(r'data-label="requests in 30 days">(\d+)<', listed) == ["4", "0"]
+
+
+def test_a_load_of_an_earlier_version_shows_no_number_for_30_days(page_of, read_cluster, tmp_path):  # noqa: F811
+    uses = [use(BINDINGS[0], requests=800)]
+    load(write_result(tmp_path / "usage", BINDINGS, usage=uses, without=["determining"]), read_cluster)
+
+    listed = page_of("/c/test-eu/acls/?sort=requests")
+
+    assert rows_of(listed)[0] == BINDINGS[0].principal
+    assert "The next refresh of the logs counts them" in listed
+
+
 def test_the_list_is_filtered_by_what_the_log_shows(used, page_of):
     found = {
         word: rows_of(page_of(f"/c/test-eu/acls/?use={word}"))
@@ -170,7 +199,7 @@ def test_each_column_of_the_log_is_under_the_link_that_sorts_by_it(used, page_of
     ]
     labels = re.findall(r'data-label="([^"]*)"', body.split("<tr ")[1])[-2:]
 
-    assert [word.lower() for word in words] == labels == ["requests", "last used"]
+    assert [word.lower() for word in words] == labels == ["requests in 30 days", "last used"]
     assert 'aria-sort="descending"' in head
 
 
@@ -178,3 +207,34 @@ def test_a_word_of_no_sort_is_reported(page_of, used):
     listed = page_of("/c/test-eu/acls/?sort=size")
 
     assert "sort is &#x27;size&#x27;; use one of requests, last-used." in listed
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/c/test-eu/acls/",
+        "/c/test-eu/topics/orders",
+        "/c/test-eu/principal/?name=User:bob",
+        "/c/test-eu/principal/least-privilege/?name=User:bob",
+        "/c/test-eu/insights/",
+        "/c/test-eu/insights/coverage/",
+    ],
+)
+def test_each_page_of_the_log_says_since_when_and_why_it_was_not_read_again(
+    address, page_of, used, read_cluster
+):  # noqa: F811
+    Refresh.objects.create(
+        cluster=read_cluster, tried_at=datetime.now(UTC), problem="No space left on device."
+    )
+
+    page = page_of(address)
+
+    assert page.count("Not refreshed since") == 1
+    assert "No space left on device." in page
+
+
+def test_a_page_of_the_log_says_when_it_was_read(page_of, used):
+    page = re.sub(r"<[^>]*>", "", page_of("/c/test-eu/acls/"))
+
+    assert re.search(r"Log read \d+ (s|min) ago", page)
+    assert "its last record is of 2026-11-20 20:00 on the brokers’ clocks." in page

@@ -138,7 +138,7 @@ def by_use(
 
 def sorts(query: QueryDict) -> dict[str, Choice]:
     """Return the sorts by use, each as a link that turns it on, or off where it is on."""
-    words = {"last-used": "Last used", "requests": "Requests"}
+    words = {"last-used": "Last used", "requests": "Requests in 30 days"}
     return {
         sort.replace("-", "_"): Choice(
             sort,

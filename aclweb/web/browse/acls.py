@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.insights.coverage import freshness
+from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import in_force
@@ -40,6 +42,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     uses = usage_of(cluster, [row.key for row in page.object_list])
     context: dict[str, Any] = {
         "uses": uses,
+        "freshness": freshness(cluster, current_load(cluster)),
         "cluster": cluster,
         "as_of": moment,
         "listed": moment.revision or cluster.revision,

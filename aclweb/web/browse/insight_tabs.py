@@ -13,7 +13,7 @@ from aclweb.acl.logged import Evidence
 from aclweb.changes import queries as changes
 from aclweb.insights import denials
 from aclweb.insights.models import Load
-from aclweb.insights.unused import evidence_of, unused_acls
+from aclweb.insights.unused import evidence_of, unused_count
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster
 
@@ -56,7 +56,7 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
     if new is None and load is not None:
         new = denials.new_count(cluster, load, days=USUAL_DAYS, in_force_since=since_in_force(cluster))
     evidence = evidence_of(load)
-    unused = unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
+    unused = unused_count(cluster, load, evidence)
     acls = reverse("acls", args=[cluster.slug])
     tabs = (
         Tab("denials", "Denials", reverse("insights", args=[cluster.slug]), new, "deny" if new else ""),

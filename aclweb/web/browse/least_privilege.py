@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.logged import Choices, Held, Proposal, Proposed
 from aclweb.acl.model import AclError
+from aclweb.insights.coverage import freshness
 from aclweb.insights.narrowing import narrowing
 from aclweb.web.drafts import Line, replayed
 from aclweb.web.shell import links
@@ -91,6 +92,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "principal": principal,
         "principal_page": links.principal(cluster, principal),
         "found": found,
+        "freshness": freshness(cluster, found.load),
         "faults": faults,
         "knobs": [_knob(name, label, values, chosen) for name, label, values in _KNOBS],
         "pairs": pairs[:ROWS_SHOWN],

@@ -74,7 +74,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(cluster, [binding_key(acl) for part in acls.values() for acl in part]),
         "acls": acls,
-        **traffic_card.shown(traffic(cluster, principal=name), about="principal"),
+        **traffic_card.shown(cluster, traffic(cluster, principal=name), about="principal"),
         "offboard_query": "" if moment.is_past else removals(found.own),
     }
     return render_page(

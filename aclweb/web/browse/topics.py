@@ -159,7 +159,7 @@ def _traffic(cluster: Cluster, page: ResourcePage) -> dict[str, Any]:
             f"{used:,} of {number_of(len(able), 'principal', 'principals')} whom ACLs allow something "
             f"{'was' if used == 1 else 'were'} logged."
         )
-    return {**traffic_card.shown(found, about="resource"), "configured": configured}
+    return {**traffic_card.shown(cluster, found, about="resource"), "configured": configured}
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from aclweb.insights.coverage import freshness
 from aclweb.insights.traffic import Traffic
+from aclweb.inventory.models import Cluster
 from aclweb.web.browse.charts import day_chart
 
 LINES_SHOWN = 12
 
 
-def shown(found: Traffic, *, about: str) -> dict[str, Any]:
-    """Return what the card needs; about: "resource" names principals in its lines, "principal" names resources."""
+def shown(cluster: Cluster, found: Traffic, *, about: str) -> dict[str, Any]:
+    """Return what the card needs; one query.
+
+    about: "resource" names principals in its lines, "principal" names resources.
+    """
     rows = []
     if found.denied or not found.permits_logged:
         rows.append(("denied", "deny", [denied for _, _, denied in found.days]))
@@ -19,6 +24,7 @@ def shown(found: Traffic, *, about: str) -> dict[str, Any]:
         rows.insert(0, ("permitted", "accent", [permitted for _, permitted, _ in found.days]))
     return {
         "traffic": found,
+        "traffic_freshness": freshness(cluster, found.load),
         "traffic_about": about,
         "traffic_lines": found.lines[:LINES_SHOWN],
         "traffic_more": max(0, len(found.lines) - LINES_SHOWN),
