@@ -11,6 +11,7 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.insights.coverage import coverage
 from aclweb.insights.load import load
 from aclweb.insights.models import Refresh
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -220,11 +221,9 @@ def test_a_word_of_no_sort_is_reported(page_of, used):
         "/c/test-eu/insights/coverage/",
     ],
 )
-def test_each_page_of_the_log_says_since_when_and_why_it_was_not_read_again(
-    address, page_of, used, read_cluster
-):  # noqa: F811
+def test_each_page_of_the_log_says_since_when_and_why_it_was_not_read_again(address, page_of, used):
     Refresh.objects.create(
-        cluster=read_cluster, tried_at=datetime.now(UTC), problem="No space left on device."
+        cluster=Cluster.objects.get(), tried_at=datetime.now(UTC), problem="No space left on device."
     )
 
     page = page_of(address)
