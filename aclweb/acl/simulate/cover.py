@@ -30,6 +30,8 @@ from aclweb.acl.model import (
 from aclweb.acl.simulate.hosts import Admitting
 from aclweb.acl.simulate.impact import Side
 from aclweb.acl.simulate.patterns import Entry, UnknownPatterns
+from aclweb.acl.simulate.sessions import Sessions
+from aclweb.acl.simulate.worlds import Worlds
 
 
 class Cover:
@@ -118,6 +120,31 @@ class Cover:
         if found is None:
             ordered = in_scan_order(settling) if len(settling) > 1 else settling
             found = self._sides[key] = Side(result, basis, tuple(ordered))
+        return found
+
+
+class Covers:
+    """What settles answers on names of one resource type, by the world and by whether any ACL covers the names."""
+
+    def __init__(self, worlds: Worlds, sessions: Sessions, sides: dict[tuple[object, ...], Side]) -> None:
+        """sides: those made so far, so that equal ones are one."""
+        self._worlds, self._sessions, self._sides = worlds, sessions, sides
+        self._known: dict[tuple[bool, bool], Cover] = {}
+
+    def of(self, *, is_after: bool, covered: bool) -> Cover:
+        key = (is_after, covered)
+        found = self._known.get(key)
+        if found is None:
+            worlds, sessions = self._worlds, self._sessions
+            found = self._known[key] = Cover(
+                sessions.coverage.resource_type,
+                worlds.after_settings if is_after else worlds.settings,
+                is_after=is_after,
+                covered=covered,
+                unknown_patterns=sessions.unknown_new if is_after else sessions.unknown_old,
+                sides=self._sides,
+                with_acls=worlds.with_acls,
+            )
         return found
 
 

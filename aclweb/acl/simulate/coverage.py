@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from aclweb.acl.authorizer import ResourceShelf
@@ -10,7 +10,7 @@ from aclweb.acl.matching import empty_prefix_covers, glob_shape, matching_of, wi
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourceType
 from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.patterns import PatternNames
-from aclweb.acl.simulate.sets import places_in, run, set_of, set_of_runs
+from aclweb.acl.simulate.sets import Compact, Windowed, places_in, run, set_of, set_of_runs
 from aclweb.acl.simulate.worlds import Worlds
 
 _SMALL = 2_048
@@ -218,6 +218,35 @@ class Coverage:
             (binding.pattern_type, binding.resource_name) not in without
             for binding in shelf.covering(name, settings)
         )
+
+    def by_cover(self, names: Compact, *, is_kept: bool) -> Iterator[tuple[Compact, bool, bool, bool]]:
+        """Yield the same names by whether any ACL covers them before, and after, and whether they are new.
+
+        is_kept: whether an ACL that stays is known to cover them all.
+        """
+        if (is_kept and not self.axis.new) or names.within_windowed(self._evenly_covered) is names:
+            yield names, True, True, False
+            return
+        if names.is_single:
+            place = names.offset
+            was, comes, is_new = (
+                bool(those >> place & 1) for those in (self.before, self.after, self.axis.new)
+            )
+            yield names, was, comes, is_new
+            return
+        new = names.within(self.axis.new)
+        for is_new, some in ((True, new), (False, names.less(new))):
+            before = some.within(self.before)
+            for was, half in ((True, before), (False, some.less(before))):
+                after = half.within(self.after)
+                for comes, part in ((True, after), (False, half.less(after))):
+                    if part:
+                        yield part, was, comes, is_new
+
+    @cached_property
+    def _evenly_covered(self) -> Windowed:
+        """The names that some ACL covers before and after, and that are not new."""
+        return Windowed(self.before & self.after & ~self.axis.new)
 
     def sample(self, place: int) -> str:
         """Return a name of the class at a place."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from aclweb.acl.simulate.at_once import AtOnce
 from aclweb.acl.simulate.axes import TextAxis
 from aclweb.acl.simulate.budget import LOOKED_AT_A_STEP, STEPS_OF_A_KIND, Meter
-from aclweb.acl.simulate.cover import Cover
+from aclweb.acl.simulate.cover import Covers
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.impact import Group, Side
 from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
@@ -20,7 +20,7 @@ from aclweb.acl.simulate.operations import OperationClass, Operations, joined
 from aclweb.acl.simulate.patterns import OwnNames, Patterns, names_of
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
+from aclweb.acl.simulate.sets import Windowed, places_in, set_of
 from aclweb.acl.simulate.sorting_names import (
     CoveredNames,
     PatternTree,
@@ -30,8 +30,6 @@ from aclweb.acl.simulate.sorting_names import (
     split_by,
 )
 from aclweb.acl.simulate.worlds import Worlds
-
-_Parts = Iterator[tuple[Compact, bool, bool, bool]]
 
 
 @dataclass(slots=True)
@@ -81,7 +79,7 @@ class DifferingCells:
     ) -> None:
         """sides: those made so far, so that equal ones are one."""
         self.worlds, self.coverage = worlds, coverage
-        self._rows, self._principals, self._meter, self._sides = rows, principals, meter, sides
+        self._rows, self._principals, self._meter = rows, principals, meter
         self.left_out = 0
         if worlds.met_only:
             self.left_out = worlds.without_resource(coverage.resource_type, coverage.near)
@@ -89,7 +87,12 @@ class DifferingCells:
         self.sessions = Sessions(worlds, coverage, self._wanted)
         self._operations = Operations(worlds, coverage)
         self._gathered = Gathered(coverage.resource_type)
-        self._covers: dict[tuple[bool, bool], Cover] = {}
+        self._covers = Covers(worlds, self.sessions, sides)
+        self._at_once = (
+            None
+            if worlds.with_acls
+            else AtOnce(self.sessions, self._operations, rows, self._covers, meter, self._wanted)
+        )
         self._shared_names: dict[tuple[int, int], list[CoveredNames]] = {}
 
     def groups(self) -> Iterator[Group]:
@@ -109,6 +112,9 @@ class DifferingCells:
             by_name = self.sessions.by_name(session)
             if by_name is not None:
                 self._take_by_name(session, by_name, rest)
+                continue
+            if self._at_once is not None and self.sessions.can_be_taken_at_once(session):
+                self._take_at_once(session, self._at_once, rest)
                 continue
             codes, apart = self.sessions.codes_changed(session), self.sessions.codes_apart(session)
             for classes in self._alike(session):
@@ -165,6 +171,27 @@ class DifferingCells:
         for found in self._own_rows(session, own, told._replace(all=own_names), operation):
             for cells in self._on_names(session, found, operation):
                 self._gather(member, cells)
+
+    def _take_at_once(self, session: AskedSession, at_once: AtOnce, rest: Mapping[int, _OfOthers]) -> None:
+        """Gather what differs for a session for all operations at once, whatever ACLs settle it."""
+        assert session.principal is not None
+        own = self.sessions.own_filed(session)
+        self._meter.spend(1 + len(own) // LOOKED_AT_A_STEP)
+        member = self._principals.one(session.principal)
+        cells = at_once.cells(session)
+        apart = self.sessions.codes_apart(session)
+        for classes in self._alike(session):
+            operation = joined(classes)
+            if not apart & operation.bit:
+                continue
+            of_others = [rest[each.bit] for each in classes if rest[each.bit].all]
+            if of_others:
+                self._meter.spend(1 + sum(each.looked_at for each in of_others) // LOOKED_AT_A_STEP)
+                told = names_of(filed for filed in own if filed.operations & operation.bit)
+                self._part_from_others(member, told & self._wanted, of_others)
+            for each in cells:
+                if each.operations & operation.bit:
+                    self._gather(member, each._replace(operations=operation.codes))
 
     def _part_from_others(self, member: int, own_names: int, of_others: Iterable[_OfOthers]) -> None:
         """Take a session from those without a class of their own on some names, and leave it among them on others."""
@@ -257,62 +284,20 @@ class DifferingCells:
     ) -> Iterator[Cells]:
         unknown = self.sessions.unknown_patterns(session)
         entries = self.sessions.read_for(session.principal, found.entries)
-        for names, was, comes, is_new in self._by_cover(found):
+        for names, was, comes, is_new in self.coverage.by_cover(
+            found.names, is_kept=found.is_covered_by_one_that_stays
+        ):
             row = Row(
                 session.principal,
                 operation.first,
                 entries,
                 unknown,
-                self._cover(is_after=False, covered=was),
-                self._cover(is_after=True, covered=comes),
+                self._covers.of(is_after=False, covered=was),
+                self._covers.of(is_after=True, covered=comes),
                 is_new,
             )
             for outcome, hosts in self._rows.of(row):
                 yield Cells(hosts, operation.codes, names, outcome)
-
-    def _by_cover(self, found: CoveredNames) -> _Parts:
-        """Yield the same names by whether any ACL covers them before, and after, and whether they are new."""
-        names = found.names
-        is_sure = found.is_covered_by_one_that_stays and not self.coverage.axis.new
-        if is_sure or names.within_windowed(self._evenly_covered) is names:
-            yield names, True, True, False
-            return
-        if names.is_single:
-            coverage, place = self.coverage, names.offset
-            was, comes, is_new = (
-                bool(those >> place & 1) for those in (coverage.before, coverage.after, coverage.axis.new)
-            )
-            yield names, was, comes, is_new
-            return
-        new = names.within(self.coverage.axis.new)
-        for is_new, some in ((True, new), (False, names.less(new))):
-            before = some.within(self.coverage.before)
-            for was, half in ((True, before), (False, some.less(before))):
-                after = half.within(self.coverage.after)
-                for comes, part in ((True, after), (False, half.less(after))):
-                    if part:
-                        yield part, was, comes, is_new
-
-    @cached_property
-    def _evenly_covered(self) -> Windowed:
-        """The names that some ACL covers before and after, and that are not new."""
-        coverage = self.coverage
-        return Windowed(coverage.before & coverage.after & ~coverage.axis.new)
-
-    def _cover(self, *, is_after: bool, covered: bool) -> Cover:
-        key = (is_after, covered)
-        found = self._covers.get(key)
-        if found is None:
-            found = self._covers[key] = Cover(
-                self.coverage.resource_type,
-                self.worlds.after_settings if is_after else self.worlds.settings,
-                is_after=is_after,
-                covered=covered,
-                unknown_patterns=self.sessions.unknown_new if is_after else self.sessions.unknown_old,
-                sides=self._sides,
-                with_acls=self.worlds.with_acls,
-            )
-        return found
 
 
 def _names_of(parts: Iterable[CoveredNames]) -> int:

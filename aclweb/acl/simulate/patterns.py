@@ -129,7 +129,7 @@ class PatternNames:
 
 @dataclass(slots=True)
 class Pattern:
-    """One pattern with those of a session's bindings that have it and say something about one operation.
+    """One pattern with those of a session's bindings that have it and say something about one operation, or any.
 
     is_changed: whether one comes, goes or is read otherwise. only_allows: whether those that do are ALLOWs for
     certain. keeps_deny, keeps_allow: whether a DENY, or an ALLOW, stays that is for every host.

@@ -50,8 +50,8 @@ class Rows:
     """Works out the outcomes of rows, by sets of hosts."""
 
     def __init__(self, worlds: Worlds, axis: TextAxis, meter: Meter) -> None:
-        self._unmet, self._axis, self._meter = worlds.unmet, axis, meter
-        self._hosts = Hosts(worlds, axis)
+        self.unmet, self._axis, self._meter = worlds.unmet, axis, meter
+        self.hosts = Hosts(worlds, axis)
 
     def of(self, row: Row) -> Iterable[tuple[Outcome, int]]:
         """Return each outcome of a row with the set of hosts from which it is met."""
@@ -65,13 +65,13 @@ class Rows:
         else:
             if unknown is NO_UNKNOWN:
                 self._meter.spend(STEPS_OF_A_ROW)
-                outcome = row.outcome(JoinedMasks(before, after, entries, _FROM_ANYWHERE, unknown))
+                outcome = row.outcome(JoinedMasks(before, after, entries, FROM_ANYWHERE, unknown))
                 return () if outcome is None else ((outcome, self._axis.all),)
         hosts = row.hosts
-        return self._by_host(row, frozenset(hosts - self._unmet if self._unmet else hosts))
+        return self._by_host(row, frozenset(hosts - self.unmet if self.unmet else hosts))
 
     def _by_host(self, row: Row, hosts: frozenset[str]) -> Iterable[tuple[Outcome, int]]:
-        classes = self._hosts.classes(hosts)
+        classes = self.hosts.classes(hosts)
         count = len(classes.named) + len(classes.ranges)
         self._meter.spend(STEPS_OF_A_ROW + count * STEPS_OF_A_SET_OF_HOSTS)
         at = _ByHost(row)
@@ -89,7 +89,7 @@ class Rows:
         return sets.values()
 
 
-_FROM_ANYWHERE = (frozenset((WILDCARD,)), frozenset((WILDCARD,)))
+FROM_ANYWHERE = (frozenset((WILDCARD,)), frozenset((WILDCARD,)))
 
 
 def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome, members: int) -> None:
