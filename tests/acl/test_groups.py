@@ -11,7 +11,9 @@ import tracemalloc
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from functools import reduce
 from itertools import islice
+from operator import or_
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -38,8 +40,21 @@ from aclweb.acl.simulate import (
 )
 from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.impact import Side
-from aclweb.acl.simulate.sets import Compact, places_in, runs_of, set_of, set_of_runs
+from aclweb.acl.simulate.sets import (
+    Compact,
+    InOrder,
+    joined_of,
+    least,
+    least_of_runs,
+    places_in,
+    run,
+    runs_of,
+    set_of,
+    set_of_runs,
+    whole_of,
+)
 from aclweb.acl.simulate.warnings import NamesByType, Warnings
+from bench import worlds as made_up
 from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny
 from tests.cell_by_cell import classes as former
@@ -195,6 +210,54 @@ def test_under_the_glob_proposal_groups_hold_the_same_cells_too(chunk: int) -> N
             assert_groups_are_disjoint_and_none_can_be_joined(impact)
             met += len(impact.groups)
     assert met > 10
+
+
+@pytest.mark.parametrize("seed", range(4 * SCALE))
+def test_clusters_that_share_nothing_differ_alike_without_their_acls(seed: int) -> None:
+    count = 120 * (seed + 1)
+    left, right = (list(made_up.bindings(count, seed=2 * seed + side)) for side in (1, 2))
+    index, names = AclIndex(left), Names(topics=made_up.topic_names(40 * count))
+    if seed % 2:
+        right.append(allow("User:svc-0001", "READ", "nl.", pattern="PREFIXED", host="10.0.0.0/8"))
+        right.append(deny("User:*", "READ", "*", host="10.0.0.0/9"))
+    settings = [AuthorizerSettings(), AuthorizerSettings(allow_everyone=seed % 4 > 1)]
+    whole, without = (
+        simulate(
+            Delta.between(left, right),
+            index,
+            names,
+            *settings,
+            merge_equal_hosts=True,
+            met_only=True,
+            with_acls=with_acls,
+        )
+        for with_acls in (True, False)
+    )
+
+    assert digest_of(without, LISTS) == digest_of(whole, LISTS)
+    assert len(without.groups) < len(whole.groups)
+    assert without.unchanged == whole.unchanged
+
+
+@each("seed", range(40 * SCALE))
+def test_under_the_glob_proposal_the_same_answers_differ_without_their_acls(seed: int) -> None:
+    case = test_glob_whatif.random_edit(46_000 + seed)
+    whole, without = (
+        simulate(
+            case.delta,
+            AclIndex(case.before),
+            case.names,
+            case.settings,
+            case.after_settings,
+            merge_equal_hosts=True,
+            with_acls=with_acls,
+        )
+        for with_acls in (True, False)
+    )
+
+    assert digest_of(without, LISTS) == digest_of(whole, LISTS)
+    assert without.unchanged == whole.unchanged
+    assert_groups_are_disjoint_and_none_can_be_joined(without)
 
 
 @each("seed", range(40 * SCALE))
@@ -429,13 +492,47 @@ def test_the_command_prints_groups_beside_a_file_of_consumer_groups(tmp_path, ca
 
 @pytest.mark.parametrize(
     "members",
-    [0, 1, 0b1011, 1 << 200, (1 << 300) - (1 << 17) | 5, pytest.param(7 << 9 | 5 << 30_000, id="two parts")],
+    [
+        0,
+        1,
+        0b1011,
+        1 << 200,
+        (1 << 300) - (1 << 17) | 5,
+        pytest.param(7 << 9 | 5 << 30_000, id="two parts"),
+        pytest.param(sum(3 << place for place in range(40, 90_000, 900)), id="scattered"),
+        pytest.param(sum(1 << place for place in range(40, 90_000, 9)), id="many runs"),
+    ],
 )
 def test_a_set_is_its_runs_its_places_and_its_compact_form(members: int) -> None:
     assert set_of_runs(runs_of(members)) == members
     assert set_of(places_in(members)) == members
     assert Compact.of(members).whole == members
     assert Compact.of_runs(list(runs_of(members))) == Compact.of(members)
+    kept = least(members)
+    assert (kept.whole, kept.size, list(kept.runs())) == (
+        members,
+        members.bit_count(),
+        list(runs_of(members)),
+    )
+    assert (kept.least, kept.dense.least, least_of_runs(runs_of(members))) == (kept, kept, kept)
+    assert kept.octets <= max(64, Compact.of(members).octets)
+
+
+@pytest.mark.parametrize("seed", range(20 * SCALE))
+def test_what_sets_hold_together_has_one_form_whatever_theirs(seed: int) -> None:
+    rng = random.Random(f"joined {seed}")
+    wholes = [
+        set_of(rng.sample(range(rng.choice((9, 5_000, 60_000))), rng.randrange(1, 9)))
+        | run(start := rng.randrange(60_000), start + rng.choice((1, 70, 9_000)))
+        for _ in range(rng.randrange(1, 9))
+    ]
+    forms = [rng.choice((Compact.of(whole), least(whole))) for whole in wholes]
+    joined = reduce(or_, wholes)
+
+    assert whole_of(forms) == joined
+    assert joined_of(forms) == least(joined)
+    in_order = sorted(map(least, wholes), key=InOrder)
+    assert [names.whole for names in in_order] == [names.whole for names in sorted(map(Compact.of, wholes))]
 
 
 def _two_runs(chance: random.Random) -> list[tuple[int, int]]:

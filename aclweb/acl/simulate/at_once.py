@@ -17,13 +17,13 @@ from aclweb.acl.simulate.budget import STEPS_OF_A_ROW, STEPS_OF_A_SET_OF_HOSTS, 
 from aclweb.acl.simulate.cover import Cover, Covers, JoinedMasks
 from aclweb.acl.simulate.hosts import Admitting
 from aclweb.acl.simulate.impact import Outcome
-from aclweb.acl.simulate.merging import Cells, union
+from aclweb.acl.simulate.merging import Cells
 from aclweb.acl.simulate.operations import Operations
 from aclweb.acl.simulate.outcomes import OutcomeKey, key_of, outcome_of
 from aclweb.acl.simulate.patterns import NO_UNKNOWN, Entry, Pattern, Patterns, names_of
 from aclweb.acl.simulate.rows import FROM_ANYWHERE, Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Compact, Windowed
+from aclweb.acl.simulate.sets import Compact, Windowed, joined_of, whole_of
 from aclweb.acl.simulate.sorting_names import CoveredNames, Neighbours, sorted_by_patterns, split_by
 
 _Sum = tuple[int, int, int]
@@ -85,7 +85,7 @@ class AtOnce:
                 else:
                     there[1].append(piece.names)
         return [
-            Cells(hosts, codes, union(names), outcome)
+            Cells(hosts, codes, joined_of(names), outcome)
             for (_, hosts, codes), (outcome, names) in found.items()
         ]
 
@@ -160,7 +160,7 @@ class AtOnce:
                 piece, parts = sets.setdefault(key, (_Piece(names, entries, was, comes, is_new), []))
                 parts.append(names)
         for piece, parts in sets.values():
-            yield piece._replace(names=union(parts))
+            yield piece._replace(names=Compact.of(whole_of(parts)))
 
     # What becomes of them.
 

@@ -10,7 +10,16 @@ from itertools import chain, islice
 from typing import overload
 
 from aclweb.acl.matching import SortedNames
-from aclweb.acl.simulate.sets import Compact, places_in, run, runs_of, set_of, set_of_runs
+from aclweb.acl.simulate.sets import (
+    Places,
+    least,
+    least_of_runs,
+    places_in,
+    run,
+    runs_of,
+    set_of,
+    set_of_runs,
+)
 
 EXACT, PREFIX, PATTERN, ANY_OTHER = "EXACT", "PREFIX", "PATTERN", "ANY_OTHER"
 
@@ -188,13 +197,13 @@ class Renumbering:
             return self._all ^ set_of_runs(self._moved(runs_of(others)))
         return set_of_runs(self._moved(runs_of(members)))
 
-    def compact(self, members: Compact) -> Compact:
+    def compact(self, members: Places) -> Places:
         """Return a set of kept places by their new numbers, without unfolding it."""
         if self._is_same:
             return members
-        return Compact.of_runs(list(self._moved(members.runs())))
+        return least_of_runs(self._moved(members.runs()))
 
-    def runs(self, members: Compact) -> Iterator[tuple[int, int]]:
+    def runs(self, members: Places) -> Iterator[tuple[int, int]]:
         """Yield start and end of runs of kept places by their new numbers; neighbours may be in two runs."""
         return members.runs() if self._is_same else self._moved(members.runs())
 
@@ -209,7 +218,7 @@ class NameSet(Sequence[NameClass]):
     """Some classes of names of an axis, in its order."""
 
     def __init__(self, axis: NameAxis, members: int) -> None:
-        self.axis, self._members = axis, Compact.of(members)
+        self.axis, self._members = axis, least(members)
 
     @property
     def members(self) -> int:
@@ -219,11 +228,11 @@ class NameSet(Sequence[NameClass]):
     @property
     def weight(self) -> int:
         """About how many bytes this takes, but for the axis."""
-        return 200 + self._members.members.bit_length() // 8
+        return 200 + self._members.octets
 
     @cached_property
     def _length(self) -> int:
-        return self._members.members.bit_count()
+        return self._members.size
 
     def __len__(self) -> int:
         return self._length

@@ -31,6 +31,7 @@ class Coverage:
         self.shelf, self.added = worlds.shelves[resource_type]
         self._known: dict[tuple[int, str, bool], int] = {}
         self._patterns: dict[tuple[int, str], PatternNames] = {}
+        self._runs: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}  # of the prefixes asked for
 
     def of(self, pattern_type: PatternType, text: str, settings: AuthorizerSettings) -> int:
         """Return the classes that a pattern covers for certain under these settings."""
@@ -64,7 +65,9 @@ class Coverage:
             if self.axis.patterns:
                 names = self._starting_with(text)
                 return PatternNames(pattern_type, text, -1, names, names)
-            runs = self.axis.runs_starting_with(text)
+            runs = self._runs.get(text)
+            if runs is None:
+                runs = self._runs[text] = self.axis.runs_starting_with(text)
             names = run(*runs[0]) | run(*runs[1])
             return PatternNames(pattern_type, text, -1, names, names, runs)
         before = after = self.of(pattern_type, text, self.worlds.settings)
@@ -265,11 +268,19 @@ class Coverage:
 
     def joined(self, bindings: Iterable[AclBinding]) -> int:
         """Return the classes that some of these bindings cover before or after; all for an unknown pattern."""
-        covered = 0
+        texts: dict[int, set[str]] = {}
+        for binding in bindings:
+            # `_value_` because the hash of an enum is a Python function.
+            texts.setdefault(binding.pattern_type._value_, set()).add(binding.resource_name)
+        if PatternType.UNKNOWN._value_ in texts:
+            return self.axis.all
+        literals, prefixes = (texts.pop(each._value_, set[str]()) for each in (_LITERAL, _PREFIXED))
+        covered = self.axis.matching(literals - {WILDCARD}) | self._under_prefixes(sorted(prefixes - {""}))
+        wide = [(_LITERAL, WILDCARD)] if WILDCARD in literals else []
+        wide += [(_PREFIXED, "")] if "" in prefixes else []
+        wide += [(PatternType(code), text) for code, own in texts.items() for text in own]
         settings = (self.worlds.settings, self.worlds.after_settings)
-        for pattern in dict.fromkeys((binding.pattern_type, binding.resource_name) for binding in bindings):
-            if pattern[0] is PatternType.UNKNOWN:
-                return self.axis.all
+        for pattern in wide:
             for each in settings if not self.worlds.same_settings else settings[:1]:
                 covered |= self.of(*pattern, each)
         return covered

@@ -20,7 +20,7 @@ from aclweb.acl.simulate.operations import OperationClass, Operations, joined
 from aclweb.acl.simulate.patterns import OwnNames, Patterns, names_of
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Windowed, places_in, set_of
+from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
 from aclweb.acl.simulate.sorting_names import (
     CoveredNames,
     PatternTree,
@@ -34,9 +34,10 @@ from aclweb.acl.simulate.worlds import Worlds
 
 @dataclass(slots=True)
 class _Rest:
-    """Cells of all sessions without a class of their own. alike: the principals of which all of them hold too."""
+    """Cells of all sessions without a class of their own, on names. alike: principals of which they hold too."""
 
     cells: Cells
+    names: Compact
     alike: int
 
 
@@ -44,11 +45,11 @@ class _OfOthers:
     """The cells of all sessions without a class of their own, for operations that get one answer."""
 
     def __init__(self, cells: list[Cells], alike: int) -> None:
-        self.all = [_Rest(each, alike) for each in cells]
+        self.all = [_Rest(each, each.names.dense, alike) for each in cells]
         self._large: list[_Rest] = []
         self._single: dict[int, list[_Rest]] = {}  # by the place of the name
         for each in self.all:
-            names = each.cells.names
+            names = each.names
             (self._single.setdefault(names.offset, []) if names.is_single else self._large).append(each)
         self._single_names = set_of(self._single)
 
@@ -200,7 +201,7 @@ class DifferingCells:
             if own_names == self._wanted:
                 each.alike &= ~member
                 continue
-            names = each.cells.names
+            names = each.names
             inside = names.within_windowed(windowed)
             if inside:
                 each.alike &= ~member

@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from aclweb.acl.model import WILDCARD, ResourceType
 from aclweb.acl.simulate.axes import Renumbering, TextAxis
 from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.impact import Group, Impact
-from aclweb.acl.simulate.sets import places_in, runs_of, set_of_runs
+from aclweb.acl.simulate.sets import Windowed, places_in, run, runs_of, set_of_runs
 
 _MANY = 256
 """Names in more runs are joined and written as one number: thousands of sessions may have them alike."""
@@ -136,38 +137,43 @@ class _Words:
         return self._by_runs(pieces)
 
     def _by_runs(self, pieces: Sequence[_Piece]) -> Iterator[str]:
-        found: dict[str, list[int]] = {}
-        for hosts, start, end in _walked(pieces):
-            net = self._net(hosts)
-            if not net:
-                continue
-            runs = found.setdefault(net, [])
-            if runs and runs[-1] == start:
-                runs[-1] = end
-            else:
-                runs += (start, end)
-        for net, runs in found.items():
-            if len(runs) <= 2 * _MANY:
-                yield f"{net} {' '.join(map(str, runs))}"
-            else:
-                yield f"{net} {_hashed(set_of_runs(zip(runs[::2], runs[1::2], strict=True)))}"
+        for net, runs in self._gathered(_walked(pieces)).items():
+            yield f"{net} {_told(runs)}"
 
     def _by_sets(self, small: Sequence[_Piece], large: Iterable[_Piece]) -> Iterator[str]:
-        runs: dict[int, list[_Run]] = {}
-        for hosts, start, end in _walked(small):
-            runs.setdefault(hosts, []).append((start, end))
-        parts = {hosts: set_of_runs(own) for hosts, own in runs.items()}
+        """Yield the same where some names are in many runs: of these sets the few names of others are cut out."""
+        parts: dict[int, int] = {}
         for piece in large:
             parts = _parted(parts, piece)
+        few = list(_walked(small))
+        rest = ~set_of_runs((start, end) for _, start, end in few)
         found: dict[str, int] = {}
         for hosts, names in parts.items():
             if net := self._net(hosts):
-                found[net] = found.get(net, 0) | names
-        for net, names in found.items():
-            if (names & ~(names << 1)).bit_count() <= _MANY:
-                yield f"{net} {' '.join(str(place) for run in runs_of(names) for place in run)}"
-            else:
+                found[net] = found.get(net, 0) | names & rest
+        among = _among(few, [(hosts, Windowed(names)) for hosts, names in parts.items()])
+        runs = self._gathered(sorted(among, key=itemgetter(1)))
+        for net, own in runs.items():
+            if net not in found:
+                yield f"{net} {_told(own)}"
+        for net, rest_of_names in found.items():
+            names = rest_of_names | set_of_runs(_in_pairs(runs.get(net, ())))
+            if (names & ~(names << 1)).bit_count() > _MANY:
                 yield f"{net} {_hashed(names)}"
+            elif names:
+                yield f"{net} {_told([place for run in runs_of(names) for place in run])}"
+
+    def _gathered(self, found: Iterable[tuple[int, int, int]]) -> dict[str, list[int]]:
+        """Return the ends of the runs of names of each set of hosts, in words, neighbours as one."""
+        gathered: dict[str, list[int]] = {}
+        for hosts, start, end in found:
+            if net := self._net(hosts):
+                runs = gathered.setdefault(net, [])
+                if runs and runs[-1] == start:
+                    runs[-1] = end
+                else:
+                    runs += (start, end)
+        return gathered
 
     def _net(self, hosts: int) -> str:
         """Return in words which hosts are had alone, and which are lacked alone; "" where there are none."""
@@ -193,18 +199,71 @@ def _walked(pieces: Sequence[_Piece]) -> Iterator[tuple[int, int, int]]:
     if len(pieces) == 1:
         yield from ((pieces[0].hosts, start, end) for start, end in pieces[0].names.runs)
         return
+    found = [(start, end, hosts) for hosts, names in pieces for start, end in names.runs]
+    found.sort()
+    # Most names have answers from one set of hosts alone: only where runs overlap are their hosts sorted.
+    near: list[tuple[int, int, int]] = []
+    reach = 0
+    for each in found:
+        start, end, _ = each
+        if start >= reach:
+            yield from _parted_by_hosts(near)
+            near.clear()
+        near.append(each)
+        reach = max(reach, end)
+    yield from _parted_by_hosts(near)
+
+
+def _parted_by_hosts(runs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Yield the names of some runs that overlap with all hosts of each."""
+    if len(runs) == 1:
+        ((start, end, hosts),) = runs
+        yield hosts, start, end
+        return
     turned: dict[int, int] = {}
-    for hosts, names in pieces:
-        for run in names.runs:
-            for place in run:
-                # The hosts of one name do not overlap, so that what is there twice ends where it begins.
-                turned[place] = turned.get(place, 0) ^ hosts
+    for start, end, own in runs:
+        # The hosts of one name do not overlap, so that what is there twice ends where it begins.
+        turned[start] = turned.get(start, 0) ^ own
+        turned[end] = turned.get(end, 0) ^ own
     hosts = before = 0
     for place in sorted(turned):
         if hosts:
             yield hosts, before, place
         hosts ^= turned[place]
         before = place
+
+
+def _among(
+    found: Iterable[tuple[int, int, int]], parts: Sequence[tuple[int, Windowed]]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield runs of names with all hosts of each. parts: other names by their hosts, once each."""
+    for hosts, start, end in found:
+        whole = left = run(0, end - start)
+        for own, names in parts:
+            inside = left and names.part(start, end - start) & left
+            if inside:
+                yield from (
+                    (hosts | own, start + first, start + last) for first, last in _runs(inside, whole)
+                )
+                left ^= inside
+        if left:
+            yield from ((hosts, start + first, start + last) for first, last in _runs(left, whole))
+
+
+def _runs(members: int, whole: int) -> Iterable[_Run]:
+    """Return the runs of a set, of which the largest is one run."""
+    return ((0, whole.bit_length()),) if members == whole else runs_of(members)
+
+
+def _told(ends: Sequence[int]) -> str:
+    """Return the runs of some names in words, by their ends; many as a hash."""
+    if len(ends) <= 2 * _MANY:
+        return " ".join(map(str, ends))
+    return _hashed(set_of_runs(_in_pairs(ends)))
+
+
+def _in_pairs(ends: Sequence[int]) -> Iterable[_Run]:
+    return zip(ends[::2], ends[1::2], strict=True)
 
 
 def _parted(parts: Mapping[int, int], piece: _Piece) -> dict[int, int]:

@@ -17,7 +17,7 @@ from typing import Any, overload
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType
 from aclweb.acl.simulate.axes import EXACT, NameAxis, TextAxis
-from aclweb.acl.simulate.sets import Compact, places_in
+from aclweb.acl.simulate.sets import InOrder, Places, least, places_in, whole_of
 
 GAINS, LOSES, RECOVERED, DEPENDS = LISTS = ("gains", "loses", "recovered", "depends")
 
@@ -104,7 +104,7 @@ class Group:
     operations: tuple[Operation, ...]
     principals: int
     hosts: int
-    compact_names: Compact
+    compact_names: Places
     before: Side | None
     after: Side
     reason: str | None = None
@@ -114,12 +114,17 @@ class Group:
         """The set of their names."""
         return self.compact_names.whole
 
+    @property
+    def names_in_order(self) -> InOrder:
+        """The set of their names, to be put in order with those of other groups."""
+        return InOrder(self.compact_names)
+
     def narrowed(self, *, principals: int, names: int) -> Group | None:
         """Return the cells of these principals and names alone; None where there are none."""
         principals, names = self.principals & principals, self.names & names
         if not principals or not names:
             return None
-        return replace(self, principals=principals, compact_names=Compact.of(names))
+        return replace(self, principals=principals, compact_names=least(names))
 
     @property
     def names_count(self) -> int:
@@ -253,16 +258,12 @@ class Impact:
 
     def differing_names(self, changes: Collection[str]) -> dict[ResourceType, int]:
         """Return the set of the names that some group of these lists holds, by type."""
-        found: dict[ResourceType, dict[int, Compact]] = {}
+        found: dict[ResourceType, dict[int, Places]] = {}
         for group in self.groups:
             if group.change in changes:
                 # Thousands of groups share one set.
                 found.setdefault(group.resource_type, {})[id(group.compact_names)] = group.compact_names
-        differing = dict.fromkeys(found, 0)
-        for kind, sets in found.items():
-            for names in sets.values():
-                differing[kind] |= names.whole
-        return differing
+        return {kind: whole_of(sets.values()) for kind, sets in found.items()}
 
     def effects_in(self, group: Group) -> int:
         """Return how many single differences a group makes."""

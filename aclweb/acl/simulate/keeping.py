@@ -18,14 +18,14 @@ from aclweb.acl.notation import binding_from_dict
 from aclweb.acl.simulate.axes import EXACT, NameAxis, NameClass, Renumbering, TextAxis
 from aclweb.acl.simulate.collecting import without_cycle_search
 from aclweb.acl.simulate.impact import LISTS, Axes, Group, Impact, Side
-from aclweb.acl.simulate.sets import Compact, runs_of, set_of, set_of_runs
+from aclweb.acl.simulate.sets import Places, least, least_of_runs, runs_of, set_of, set_of_runs
 
 FORMAT = 2
 _FORMAT_BY_NAME = 1
 
 _FIELDS = tuple(AclBinding.__slots__)
 
-_Set = TypeVar("_Set", int, Compact)
+_Set = TypeVar("_Set", int, Places)
 
 
 @without_cycle_search
@@ -178,12 +178,12 @@ def unpacked(data: bytes) -> Impact:
     names = {group[5] for group in told["groups"]}
     texts = {place for group in told["groups"] for place in group[3:5]}
     sets: dict[int, int] = {}
-    compact: dict[int, Compact] = {}
+    compact: dict[int, Places] = {}
     for place, steps in enumerate(told["sets"]):
         if place in texts:
             sets[place] = _set_by_steps(steps)
         if place in names:
-            compact[place] = Compact.of_runs(_runs_by_steps(steps))
+            compact[place] = least_of_runs(_runs_by_steps(steps))
         told["sets"][place] = None  # thousands of runs take more room as a list than as a set
     sides = _sides_of(told)
     groups = tuple(
@@ -339,7 +339,7 @@ def _of_rows(
             tuple(Operation[name] for name in row.operations),
             _members(principals, row.principal, row.except_principals),
             _members(hosts, row.host, row.except_hosts),
-            Compact.of(axes[row.resource_type].set_of(names)),
+            least(axes[row.resource_type].set_of(names)),
             row.before,
             row.after,
             row.reason,
@@ -390,14 +390,14 @@ class _Sets:
 
     def __init__(self) -> None:
         self.told: list[list[int]] = []
-        self._places: dict[Compact, int] = {}
-        self._objects: dict[int, tuple[int | Compact, int]] = {}
+        self._places: dict[Places, int] = {}
+        self._objects: dict[int, tuple[int | Places, int]] = {}
 
-    def place(self, members: int | Compact) -> int:
+    def place(self, members: int | Places) -> int:
         """Return the number of a set, which is not unfolded."""
         there = self._objects.get(id(members))
         if there is None:
-            compact = members if isinstance(members, Compact) else Compact.of(members)
+            compact = least(members) if isinstance(members, int) else members
             found = self._places.get(compact)
             if found is None:
                 found = self._places[compact] = len(self.told)

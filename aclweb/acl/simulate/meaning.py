@@ -17,7 +17,7 @@ from typing import NamedTuple
 from aclweb.acl.model import WILDCARD, Operation, ResourceType
 from aclweb.acl.simulate.axes import NameClass, NameSet, TextAxis
 from aclweb.acl.simulate.impact import Group, Impact, entries_of
-from aclweb.acl.simulate.sets import Compact
+from aclweb.acl.simulate.sets import Places
 
 
 class Answer(NamedTuple):
@@ -99,7 +99,7 @@ class _Keys:
 
     def __init__(self, impact: Impact, *, same_names: bool) -> None:
         self._axes, self._same_names = impact.axes, same_names
-        self._names: dict[tuple[ResourceType, Compact], Hashable] = {}
+        self._names: dict[tuple[ResourceType, Places], Hashable] = {}
         self._texts: dict[tuple[int, bool], tuple[bool, tuple[str, ...]]] = {}
 
     def of(self, group: Group) -> Hashable:
@@ -119,7 +119,7 @@ class _Keys:
         return self._texts[key]
 
     def _names_of(self, group: Group) -> Hashable:
-        names = group.compact_names.canonical
+        names = group.compact_names.least
         if self._same_names:
             return names
         key = (group.resource_type, names)

@@ -6,7 +6,7 @@ hosts or operations) become one, until no two can.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from aclweb.acl.authorizer import Basis
@@ -14,12 +14,12 @@ from aclweb.acl.model import OPERATIONS, Operation, ResourceType
 from aclweb.acl.simulate.budget import NAMES_OF_A_DIFFERENCE
 from aclweb.acl.simulate.impact import LISTS, Group, Outcome, Side
 from aclweb.acl.simulate.outcomes import OutcomeKey, key_of
-from aclweb.acl.simulate.sets import Compact, set_of
+from aclweb.acl.simulate.sets import Compact, Places, joined_of, whole_of
 
 Sets3 = tuple[int, int, int]
 """Of principals, hosts, and operations (by their codes)."""
 
-Sets = tuple[int, int, int, Compact]
+Sets = tuple[int, int, int, Places]
 """Of principals, hosts, operations (by their codes) and names."""
 
 _OTHER_RESPECTS = (0, 1, 2)
@@ -31,10 +31,10 @@ class Cells(NamedTuple):
 
     hosts: int
     operations: int
-    names: Compact
+    names: Places
     outcome: Outcome
 
-    def on(self, names: Compact) -> Cells:
+    def on(self, names: Places) -> Cells:
         """Return the same on other names."""
         return Cells(self.hosts, self.operations, names, self.outcome)
 
@@ -52,7 +52,7 @@ class Gathered:
 
     def __init__(self, resource_type: ResourceType) -> None:
         self.resource_type = resource_type
-        self._outcomes: dict[OutcomeKey, tuple[Outcome, dict[Sets3, list[Compact]]]] = {}
+        self._outcomes: dict[OutcomeKey, tuple[Outcome, dict[Sets3, list[Places]]]] = {}
 
     def add(self, principals: int, cells: Cells) -> int:
         """Take cells, for each of these principals, that were not taken before; return what they weigh.
@@ -76,7 +76,7 @@ class Gathered:
     def cells(self) -> list[Cells]:
         """Return the cells of one session, joined where they differ in names alone."""
         return [
-            Cells(hosts, operations, union(names), outcome)
+            Cells(hosts, operations, Compact.of(whole_of(names)), outcome)
             for outcome, by_rest in self._outcomes.values()
             for (_, hosts, operations), names in by_rest.items()
         ]
@@ -85,12 +85,12 @@ class Gathered:
         """Yield the groups, of which no two can be joined, in the order of the lists."""
         operations = OPERATIONS[self.resource_type]
         words: dict[int, tuple[Operation, ...]] = {}
-        sets_of_names: dict[Compact, Compact] = {}  # so that equal ones are one
+        sets_of_names: dict[Places, Places] = {}  # so that equal ones are one
         for change in LISTS:
             for outcome, by_rest in self._outcomes.values():
                 if outcome.change != change:
                     continue
-                found = [(*rest, union(names)) for rest, names in by_rest.items()]
+                found = [(*rest, joined_of(names)) for rest, names in by_rest.items()]
                 for principals, hosts, mask, names in joined(found) if len(found) > 1 else found:
                     if mask not in words:
                         words[mask] = tuple(op for op in operations if mask & 1 << op._value_)
@@ -105,17 +105,6 @@ class Gathered:
                         outcome.after,
                         outcome.reason,
                     )
-
-
-def union(parts: Sequence[Compact]) -> Compact:
-    """Return a set of all that some sets hold."""
-    if len(parts) == 1:
-        return parts[0].canonical
-    members = set_of(part.offset for part in parts if part.is_single)
-    for part in parts:
-        if not part.is_single:
-            members |= part.whole
-    return Compact.of(members)
 
 
 def whatever_the_acls(groups: Iterable[Group], *, whether_any: bool = False) -> list[Group]:
@@ -154,12 +143,12 @@ def joined(found: list[Sets]) -> list[Sets]:
 
 
 def _joined_by_names(found: list[Sets]) -> list[Sets]:
-    by_rest: dict[Sets3, list[Compact]] = {}
+    by_rest: dict[Sets3, list[Places]] = {}
     for principals, hosts, operations, names in found:
         by_rest.setdefault((principals, hosts, operations), []).append(names)
     if len(by_rest) == len(found):
         return found
-    return [(*rest, union(names)) for rest, names in by_rest.items()]
+    return [(*rest, joined_of(names)) for rest, names in by_rest.items()]
 
 
 def _joined_by(found: list[Sets], respect: int) -> list[Sets]:

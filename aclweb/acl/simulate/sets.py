@@ -2,11 +2,14 @@
 
 A set is an integer with a bit for each member. Sets of a hundred thousand names then cost
 microseconds to join, to cut and to compare, and a set that is met twice is one key of a dictionary.
+Sets that are kept take the least room (`least`): a few names far from one another are kept by the ends of their runs.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 _FEW = 8
@@ -23,33 +26,35 @@ def places_in(members: int) -> Iterator[int]:
         yield from range(start, end)
 
 
-def runs_of(members: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of neighbouring members, in ascending order."""
+def runs_of(members: int, offset: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of neighbouring members, in ascending order. offset: what the place 0 is."""
     if members.bit_count() <= _FEW:
-        yield from _runs_of_few(members)
+        yield from _runs_of_few(members, offset)
         return
     digits = f"{members:b}"  # the last is of the place 0
-    count = len(digits)
+    last = len(digits) - 1 + offset
     one = digits.rfind("1")
     while one >= 0:
         zero = digits.rfind("0", 0, one)
-        yield count - 1 - one, count - 1 - zero
+        yield last - one, last - zero
         one = digits.rfind("1", 0, zero) if zero > 0 else -1
 
 
-def _runs_of_few(members: int) -> Iterator[tuple[int, int]]:
+def _runs_of_few(members: int, offset: int) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
     start = end = -1
     while members:
         bit = members & -members
         place = bit.bit_length() - 1
         if place != end:
             if end >= 0:
-                yield start, end
+                runs.append((start + offset, end + offset))
             start = place
         end = place + 1
         members ^= bit
     if end >= 0:
-        yield start, end
+        runs.append((start + offset, end + offset))
+    return runs
 
 
 def set_of(places: Iterable[int]) -> int:
@@ -163,8 +168,8 @@ class Compact(NamedTuple):
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """Yield start and end of each run of neighbouring places, in ascending order."""
-        for part, offset in ((self.low, self.offset), (self.tail, self.tail_offset)):
-            yield from ((start + offset, end + offset) for start, end in runs_of(part))
+        first = runs_of(self.low, self.offset)
+        return chain(first, runs_of(self.tail, self.tail_offset)) if self.tail else first
 
     def within(self, others: int) -> Compact:
         """Return those that a set holds too; the same object if these are all. Its form may be another."""
@@ -211,6 +216,26 @@ class Compact(NamedTuple):
         found = Compact.of(self.members)
         return found.moved(self.offset)
 
+    @property
+    def dense(self) -> Compact:
+        """The same set."""
+        return self
+
+    @property
+    def least(self) -> Places:
+        """The same set in the form of `least`."""
+        found = self.canonical
+        last = found.tail_offset + found.tail.bit_length() if found.tail else 0
+        span = max(last, found.offset + found.low.bit_length()) - found.offset
+        if span > _SHORT:
+            # The highest of each run.
+            count = (found.low & ~(found.low >> 1)).bit_count() + (
+                found.tail & ~(found.tail >> 1)
+            ).bit_count()
+            if _are_scattered(count, span):
+                return Scattered.of(found.runs())
+        return found
+
     def moved(self, places: int) -> Compact:
         """Return the same set so many places further."""
         low, offset, tail, tail_offset = self
@@ -219,6 +244,148 @@ class Compact(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.low or self.tail)
 
+
+class Scattered(NamedTuple):
+    """A set of places in few runs that are far from one another. ends: start and end of each, four bytes each."""
+
+    ends: bytes
+
+    @classmethod
+    def of(cls, runs: Iterable[tuple[int, int]]) -> Scattered:
+        """Return the set of all places in runs in ascending order, with gaps between them."""
+        return cls(array("I", chain.from_iterable(runs)).tobytes())
+
+    @property
+    def _ends(self) -> array[int]:
+        found = array("I")
+        found.frombytes(self.ends)
+        return found
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each run of neighbouring places, in ascending order."""
+        ends = iter(self._ends)
+        return zip(ends, ends, strict=True)
+
+    @property
+    def whole(self) -> int:
+        """The set itself."""
+        return set_of_runs(self.runs())
+
+    @property
+    def dense(self) -> Compact:
+        """The same set, of which parts can be cut out."""
+        return Compact.of(self.whole)
+
+    @property
+    def least(self) -> Scattered:
+        """The same set."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """How many places these are."""
+        ends = self._ends
+        return sum(ends[1::2]) - sum(ends[::2])
+
+    @property
+    def octets(self) -> int:
+        """About how many bytes this takes."""
+        return len(self.ends)
+
+    @property
+    def offset(self) -> int:
+        """The first place."""
+        return self._ends[0]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether this is one place: it is not."""
+        return False
+
+
+Places = Compact | Scattered
+"""A set that is kept, in the form that takes the least room. Equal sets have the same form."""
+
+
+class InOrder:
+    """A set, to be put in order with others. It is unfolded when it is compared: all at once take much room."""
+
+    __slots__ = ("_names",)
+
+    def __init__(self, names: Places) -> None:
+        self._names = names
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InOrder) and self._names == other._names
+
+    def __lt__(self, other: InOrder) -> bool:
+        return self._names.dense < other._names.dense
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def least(members: int) -> Places:
+    """Return a set in the form that takes the least room."""
+    return Compact.of(members).least
+
+
+def least_of_runs(runs: Iterable[tuple[int, int]]) -> Places:
+    """Return the set of all places in runs in ascending order of their starts."""
+    joined = list(_apart(runs))
+    if joined and _are_scattered(len(joined), joined[-1][1] - joined[0][0]):
+        return Scattered.of(joined)
+    return Compact.of_runs(joined)
+
+
+def joined_of(parts: Sequence[Places]) -> Places:
+    """Return all that some sets hold, in the form that takes the least room."""
+    if len(parts) == 1:
+        return parts[0].least
+    runs: list[tuple[int, int]] = []
+    for part in parts:
+        if part.is_single:
+            runs.append((part.offset, part.offset + 1))
+        elif isinstance(part, Compact) and part.octets > _SHORT // 8:
+            return least(whole_of(parts))
+        else:
+            runs += part.runs()
+    return least_of_runs(sorted(runs))
+
+
+def whole_of(parts: Iterable[Places]) -> int:
+    """Return all that some sets hold, as one integer."""
+    members, runs = 0, set[tuple[int, int]]()
+    for part in parts:
+        if part.is_single:
+            runs.add((part.offset, part.offset + 1))
+        elif isinstance(part, Compact):
+            members |= part.whole
+        else:
+            runs.update(part.runs())
+    return members | set_of_runs(_apart(sorted(runs)))
+
+
+def _apart(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield runs in the order of their starts, those together that overlap or are neighbours."""
+    first = last = -1
+    for start, end in runs:
+        if start > last:
+            if last > first:
+                yield first, last
+            first, last = start, end
+        elif end > last:
+            last = end
+    if last > first:
+        yield first, last
+
+
+def _are_scattered(count: int, span: int) -> bool:
+    """Whether so many runs take at most half the room of all places from the first to the last."""
+    return span > _SHORT and count * 128 <= span
+
+
+_SHORT = 1 << 12
+"""Sets within so few places take little room however they are kept."""
 
 _LONG = 1 << 13
 """Sets of fewer places are not searched for gaps."""

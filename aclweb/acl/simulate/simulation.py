@@ -178,7 +178,7 @@ class _Places:
             codes,
             principals,
             group.hosts,
-            group.compact_names,  # the sets themselves, all at once, would take hundreds of megabytes
+            group.names_in_order,
         )
 
 

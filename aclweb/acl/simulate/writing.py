@@ -94,7 +94,7 @@ def digest_of_groups(impact: Impact) -> str:
             if id(side) not in sides and side is not None:
                 sides[id(side)] = _sha256(side.as_dict()).digest()
             digest.update(sides[id(side)])
-        names = group.compact_names
+        names = group.compact_names.dense
         digest.update(b"%x %x %x %x" % (group.principals, group.hosts, names.members, names.offset))
     return digest.hexdigest()
 

@@ -172,7 +172,7 @@ def _place(impact: Impact, group: Group) -> tuple[object, ...]:
         first,
         -group.names_count,
         codes,
-        group.compact_names,
+        group.names_in_order,
         principals,
         group.hosts,
     )
