@@ -21,7 +21,7 @@ from aclweb.acl.simulate.merging import Cells
 from aclweb.acl.simulate.operations import Operations
 from aclweb.acl.simulate.outcomes import OutcomeKey, key_of, outcome_of
 from aclweb.acl.simulate.patterns import NO_UNKNOWN, Entry, Pattern, Patterns, names_of
-from aclweb.acl.simulate.rows import FROM_ANYWHERE, Row, Rows
+from aclweb.acl.simulate.rows import FROM_ANYWHERE, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
 from aclweb.acl.simulate.sets import Compact, Windowed, joined_of, whole_of
 from aclweb.acl.simulate.sorting_names import CoveredNames, Neighbours, sorted_by_patterns, split_by
@@ -49,7 +49,7 @@ class _Piece(NamedTuple):
 
 
 class AtOnce:
-    """The outcomes of the sessions of one resource type, of which no ACL has an unknown pattern."""
+    """The outcomes of the sessions of one resource type that `Sessions.can_be_taken_at_once`."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class AtOnce:
         self._meter.spend(STEPS_OF_A_ROW * len(pieces))
         found: dict[tuple[int, int, int], tuple[Outcome, list[Compact]]] = {}
         for piece in pieces:
-            for outcome, hosts, codes in self._of(session, piece):
+            for outcome, hosts, codes in self._of(piece):
                 key = (id(outcome), hosts, codes)
                 there = found.get(key)
                 if there is None:
@@ -164,12 +164,12 @@ class AtOnce:
 
     # What becomes of them.
 
-    def _of(self, session: AskedSession, piece: _Piece) -> Iterable[tuple[Outcome, int, int]]:
+    def _of(self, piece: _Piece) -> Iterable[tuple[Outcome, int, int]]:
         """Return outcomes with the hosts and the operations of each, of those operations that tell the session."""
         before = after = kept = codes = 0
         for _, host, own_before, own_after, operations, _ in piece.entries:
             if host != WILDCARD:
-                return self._by_host(session, piece)
+                return self._by_host(piece)
             before |= own_before
             after |= own_after
             kept |= own_before & own_after
@@ -178,7 +178,7 @@ class AtOnce:
         everywhere = self._rows.hosts.axis.all
         return [(outcome, everywhere, own & codes) for outcome, own in told if own & codes]
 
-    def _by_host(self, session: AskedSession, piece: _Piece) -> Iterable[tuple[Outcome, int, int]]:
+    def _by_host(self, piece: _Piece) -> Iterable[tuple[Outcome, int, int]]:
         sums: dict[str, _Sum] = {}
         codes = 0
         for _, host, own_before, own_after, operations, _ in piece.entries:
@@ -187,8 +187,7 @@ class AtOnce:
             codes |= operations
         hosts = self._rows.hosts
         classes = hosts.classes(frozenset(sums.keys() - {WILDCARD} - self._rows.unmet))
-        if classes.ranges:
-            return self._by_operation(session, piece, codes)
+        assert not classes.ranges, "a range has a class of its own where no glob can match a part of it"
         self._meter.spend(len(classes.named) * STEPS_OF_A_SET_OF_HOSTS)
         sets: dict[tuple[int, int], tuple[Outcome, int, int]] = {}  # by outcome and operation
         rest = (hosts.axis.all & ~classes.all_named, classes.outside)
@@ -200,22 +199,6 @@ class AtOnce:
                         there = sets.get(key, (outcome, 0, 0))
                         sets[key] = (outcome, there[1] | members, operation.codes)
         return _joined_by_operations(sets.values())
-
-    def _by_operation(
-        self, session: AskedSession, piece: _Piece, codes: int
-    ) -> Iterable[tuple[Outcome, int, int]]:
-        """Return the same where answers can depend on an address range, operation by operation."""
-        was, comes = self._covers_of(piece)
-        found: list[tuple[Outcome, int, int]] = []
-        for operation in self._operations.all:
-            if operation.bit & codes:
-                row = Row(
-                    session.principal, operation.first, piece.entries, NO_UNKNOWN, was, comes, piece.is_new
-                )
-                found += (
-                    (self._once(outcome), hosts, operation.codes) for outcome, hosts in self._rows.of(row)
-                )
-        return _joined_by_operations(found)
 
     def _told(self, piece: _Piece, admitting: Admitting, own: _Sum) -> _Told:
         """Return the outcomes where the ACLs whose host matches come to a sum."""

@@ -324,13 +324,8 @@ class Sessions:
         return [filed for own in session.own for filed in self._filed_for(own).patterns.values()]
 
     def can_be_taken_at_once(self, session: AskedSession) -> bool:
-        """Whether nothing but its own ACLs, which both sides read alike, tells a session from all others."""
-        return (
-            self._reads_alike
-            and not self.has_unknown_patterns
-            and not session.is_turned
-            and not session.lacked
-        )
+        """Whether nothing but ACLs for it by name, with known patterns, tells a session from all others."""
+        return self._matching.is_nested and not self.has_unknown_patterns and not session.is_turned
 
     def own(self, session: AskedSession, bit: int) -> Patterns:
         """Return the patterns of a session's own bindings about the operation of a bit, or about one of several."""
