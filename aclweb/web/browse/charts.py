@@ -13,8 +13,8 @@ SPARK_HEIGHT = 18
 CHART_WIDTH = 360
 PANEL_HEIGHT = 64
 _LEFT = 44
-_TOP = 8
-_GAP = 10
+_TOP = 20  # above the bars stands what they are
+_GAP = 24
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,11 @@ def spark(days: Sequence[tuple[str, int]], most: int) -> tuple[Bar, ...]:
 def day_chart(
     days: Sequence[str], rows: Sequence[tuple[str, str, Sequence[int]]], *, height: int = PANEL_HEIGHT
 ) -> DayChart:
-    """Return the drawing of rows (label, tone, lines of each day), one below the other, each on its own scale."""
+    """Return the drawing of rows (label, tone, lines of each day), one below the other, each on its own scale.
+
+    A row without any line is left out where another one has some.
+    """
+    rows = [row for row in rows if any(row[2])] or rows[-1:]
     step = (CHART_WIDTH - _LEFT) / max(1, len(days))
     width = round(min(step * 0.72, 22), 2)
     panels = []
@@ -158,5 +162,5 @@ def hour_chart(counts: Sequence[int], *, most: int) -> DayChart:
     )
     foot = _TOP + PANEL_HEIGHT
     marks = tuple((round(_LEFT + step * (hour + 0.5), 2), f"{hour:02}") for hour in range(0, 24, 4))
-    panel = Panel("days", "", most, _TOP, foot, bars)
+    panel = Panel("days with a permit", "", most, _TOP, foot, bars)
     return DayChart(CHART_WIDTH, foot + 18, _LEFT, (panel,), marks, foot)
