@@ -171,6 +171,8 @@ def rabbitmq_server() -> Iterator[str]:
         "RABBITMQ_PID_FILE": str(directory / "pid"),
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(directory / "plugins"),
         "RABBITMQ_CONFIG_FILE": str(directory / "none"),
+        # One scheduler that sleeps when it has nothing to do: RabbitMQ's own many wait by spinning.
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +SDcpu 1:1 +sbwt none +sbwtdcpu none +sbwtdio none",
         "ERL_EPMD_PORT": str(names),
         "ERL_EPMD_ADDRESS": "127.0.0.1",
     }
