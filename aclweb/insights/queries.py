@@ -16,8 +16,8 @@ from django.db.models import F, Q
 from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
 from aclweb.insights.current import current_load
-from aclweb.insights.models import AclUse, RequestTotals
-from aclweb.insights.requests import requests_of
+from aclweb.insights.models import AclUse, Load, RequestTotals
+from aclweb.insights.requests import NEWEST_DAYS, days_of, requests_of
 from aclweb.insights.unused import NO_LOG, dated, evidence_of, unused_acls
 from aclweb.inventory.models import Cluster
 
@@ -122,6 +122,18 @@ def unused_keys(cluster: Cluster) -> frozenset[str]:
     """Return the keys of the ACLs in force that `usage_of` calls unused."""
     load = current_load(cluster)
     return frozenset(unused_acls(cluster, load, evidence_of(load)).values_list("key", flat=True))
+
+
+def days_of_acl(load: Load, key: str, days: int) -> tuple[tuple[str, int], ...]:
+    """Return (day, requests that it settled) for each of the last days of the log, none left out; one query.
+
+    days: at most 90. Empty where a load of an earlier version does not tell.
+    """
+    use = AclUse.objects.filter(load=load, key=key).values_list("requests_30", "days").first()
+    if use is not None and use[0] is None:
+        return ()
+    lines = dict(use[1]) if use else {}
+    return tuple((day, lines.get(day, 0)) for day in days_of(load, days, most=NEWEST_DAYS))
 
 
 USED, NEEDED, REPLACEABLE = "used", "needed", "replaceable"

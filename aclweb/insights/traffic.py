@@ -50,7 +50,7 @@ class Line:
 class Traffic:
     """What the log holds about one resource or principal.
 
-    lines: most requests first. days: (day, permitted, denied) for each of the last days of the log, at most 31.
+    lines: most requests first. days: (day, permitted, denied) for each of the last days of the log.
     whole: whether every distinct request is counted. why_not: why permits may be missing; empty where they are not.
     """
 
@@ -83,8 +83,13 @@ class Traffic:
         return {line.principal for line in self.lines if line.permitted}
 
 
-def traffic(cluster: Cluster, *, resource: Resource | None = None, principal: str | None = None) -> Traffic:
-    """Return the logged requests on one resource, of one principal, or both; at most six queries."""
+def traffic(
+    cluster: Cluster, *, resource: Resource | None = None, principal: str | None = None, days: int = 31
+) -> Traffic:
+    """Return the logged requests on one resource, of one principal, or both; at most six queries.
+
+    days: how many last days of the log, at most 90.
+    """
     load = current_load(cluster)
     if load is None:
         return Traffic(None)
@@ -105,7 +110,7 @@ def traffic(cluster: Cluster, *, resource: Resource | None = None, principal: st
     return Traffic(
         load=load,
         lines=sorted(lines.values(), key=lambda line: -(line.permitted + line.denied)),
-        days=answers_by_day(load, permitted=numbers[True], denied=numbers[False]),
+        days=answers_by_day(load, permitted=numbers[True], denied=numbers[False], most=days),
         whole=len(found) <= MOST_ROWS,
         why_not=evidence_of(load).why_not[PermissionType.ALLOW],
     )

@@ -126,6 +126,8 @@ TABLE: dict[str, Row] = {
     # No log has been read, so there is no denial to say something of.
     "denials-mark": Row(f"{C}insights/denials/mark/?open=x", (302, 404, 403, 404, 404, 404), "post"),
     "denials-export": Row(f"{C}insights/denials/export/", SEEN),
+    "use-map": Row(f"{C}insights/use/", SEEN),
+    "use-days": Row(f"{C}insights/use/days/?principal=User:bob", SEEN),
     "coverage": Row(f"{C}insights/coverage/", SEEN),
     "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
     # Nobody has named a broker, which is said on the page.

@@ -40,12 +40,7 @@ class Panel:
     @property
     def word(self) -> str:
         """Its highest number in few letters: 980, 12k, 3.1M."""
-        for size, letter in ((1_000_000, "M"), (1_000, "k")):
-            if self.most >= 10 * size:
-                return f"{self.most // size}{letter}"
-            if self.most >= size:
-                return f"{self.most / size:.1f}{letter}"
-        return str(self.most)
+        return short(self.most)
 
 
 @dataclass(frozen=True)
@@ -58,6 +53,16 @@ class DayChart:
     panels: tuple[Panel, ...]
     marks: tuple[tuple[float, str], ...]
     foot: int
+
+
+def short(number: int) -> str:
+    """Return a number in few letters: 980, 12k, 3.1M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if number >= 10 * size:
+            return f"{number // size}{letter}"
+        if number >= size:
+            return f"{number / size:.1f}{letter}"
+    return str(number)
 
 
 def most_of(rows: Sequence[Sequence[tuple[str, int]]]) -> int:

@@ -15,7 +15,7 @@ from aclweb.insights.traffic import traffic
 from aclweb.inventory import lists
 from aclweb.inventory.access import principal_access
 from aclweb.inventory.current import in_force
-from aclweb.web.browse import traffic_card
+from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.name_check import knows_principal
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.shell import as_of, links
@@ -74,7 +74,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(cluster, [binding_key(acl) for part in acls.values() for acl in part]),
         "acls": acls,
-        **traffic_card.shown(cluster, traffic(cluster, principal=name), about="principal"),
+        **traffic_card.shown(
+            cluster,
+            traffic(cluster, principal=name),
+            about="principal",
+            days_url=use_days.address(cluster, principal=name),
+        ),
         "offboard_query": "" if moment.is_past else removals(found.own),
     }
     return render_page(

@@ -22,7 +22,7 @@ from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
-from aclweb.web.browse import traffic_card
+from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.insight_tabs import since_in_force
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
@@ -159,7 +159,12 @@ def _traffic(cluster: Cluster, page: ResourcePage) -> dict[str, Any]:
             f"{used:,} of {number_of(len(able), 'principal', 'principals')} whom ACLs allow something "
             f"{'was' if used == 1 else 'were'} logged."
         )
-    return {**traffic_card.shown(cluster, found, about="resource"), "configured": configured}
+    resource = page.access.resource
+    days_url = use_days.address(cluster, type=resource.resource_type.name, name=resource.name)
+    return {
+        **traffic_card.shown(cluster, found, about="resource", days_url=days_url),
+        "configured": configured,
+    }
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:

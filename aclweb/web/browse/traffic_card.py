@@ -12,10 +12,10 @@ from aclweb.web.browse.charts import day_chart
 LINES_SHOWN = 12
 
 
-def shown(cluster: Cluster, found: Traffic, *, about: str) -> dict[str, Any]:
+def shown(cluster: Cluster, found: Traffic, *, about: str, days_url: str) -> dict[str, Any]:
     """Return what the card needs; one query.
 
-    about: "resource" names principals in its lines, "principal" names resources.
+    about: "resource" names principals in its lines, "principal" names resources. days_url: of its use by day.
     """
     rows = []
     if found.denied or not found.permits_logged:
@@ -24,6 +24,7 @@ def shown(cluster: Cluster, found: Traffic, *, about: str) -> dict[str, Any]:
         rows.insert(0, ("permitted", "accent", [permitted for _, permitted, _ in found.days]))
     return {
         "traffic": found,
+        "traffic_days_url": days_url,
         "traffic_freshness": freshness(cluster, found.load),
         "traffic_about": about,
         "traffic_lines": found.lines[:LINES_SHOWN],

@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from aclweb.web.browse import acls, coverage, denials, findings, least_privilege, principals, search, topics
+from aclweb.web.browse import (
+    acls,
+    coverage,
+    denials,
+    findings,
+    least_privilege,
+    principals,
+    search,
+    topics,
+    use_days,
+    use_map,
+)
 
 urlpatterns = [
     path("c/<slug:slug>/search/", search.results, name="search"),
@@ -20,6 +31,8 @@ urlpatterns = [
     path("c/<slug:slug>/insights/", denials.index, name="insights"),
     path("c/<slug:slug>/insights/denials/mark/", denials.mark, name="denials-mark"),
     path("c/<slug:slug>/insights/denials/export/", denials.export, name="denials-export"),
+    path("c/<slug:slug>/insights/use/", use_map.index, name="use-map"),
+    path("c/<slug:slug>/insights/use/days/", use_days.detail, name="use-days"),
     path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
     path("c/<slug:slug>/insights/coverage/export/", coverage.export, name="coverage-export"),
     path("c/<slug:slug>/insights/coverage/retire/", coverage.retire_broker, name="broker-retire"),

@@ -1,0 +1,167 @@
+"""Which principals are allowed, use or are denied topics, by the prefix of the topics' names?
+
+What is used and denied is what brokers logged, in a window up to the last day of the log. What is configured is
+the number of ALLOW ACLs that name the principal. Where permits are not logged, what is used is unknown and not 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from aclweb.acl.model import PatternType, PermissionType, ResourceType
+from aclweb.insights.current import current_load
+from aclweb.insights.models import Load
+from aclweb.insights.requests import requests_of
+from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+
+USED, DENIED, CONFIGURED = "used", "denied", "configured"
+KINDS = (USED, DENIED, CONFIGURED)
+WINDOWS = (7, 30, 90)
+"""Days of the log, up to the last one, that can be shown."""
+
+OTHERS = ""
+"""In the place of a principal or a prefix: those that have no row or column of their own."""
+
+LEVELS = 5
+
+_PREFIX = re.compile(r"[^._-]*[._-]?")
+_Cells = Counter[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number, and how strong it is among those of the map: 0 for none, else 1 to LEVELS."""
+
+    number: int
+    level: int
+
+
+@dataclass(frozen=True)
+class MapRow:
+    """What one principal does, a cell for each column; `count` principals together where it stands for OTHERS."""
+
+    principal: str
+    count: int
+    total: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class UseMap:
+    """Principals by prefixes; those with most come first, and what is beyond the limits is one row and one column.
+
+    prefixes: each with its number of prefixes, 1 but for OTHERS. every: (principal, prefix, number) of all that
+    there is, largest first. unknown: whether the log cannot tell.
+    """
+
+    load: Load | None
+    prefixes: tuple[tuple[str, int], ...]
+    rows: tuple[MapRow, ...]
+    every: tuple[tuple[str, str, int], ...]
+    unknown: bool = False
+
+    @property
+    def total(self) -> int:
+        return sum(number for _, _, number in self.every)
+
+
+def use_map(
+    cluster: Cluster, *, kind: str, days: int, most_principals: int = 40, most_prefixes: int = 24
+) -> UseMap:
+    """Return the map; at most two queries. kind: of KINDS; days: of WINDOWS."""
+    load = current_load(cluster)
+    if kind == CONFIGURED:
+        return _drawn(load, _configured(cluster), most_principals, most_prefixes)
+    if load is None or (kind == USED and not load.permits_seen):
+        return UseMap(load, (), (), (), unknown=True)
+    return _drawn(load, _logged(load, allowed=kind == USED, days=days), most_principals, most_prefixes)
+
+
+def prefix_of(topic: str) -> str:
+    """Return the beginning of a topic's name up to its first delimiter, which is one of `.`, `-` and `_`."""
+    found = _PREFIX.match(topic)
+    return found[0] if found else topic
+
+
+def _logged(load: Load, *, allowed: bool, days: int) -> _Cells:
+    lines = f"lines_{days}"
+    rows = requests_of(load).filter(
+        request__resource_type=ResourceType.TOPIC.name, request__allowed=allowed, **{f"{lines}__gt": 0}
+    )
+    found: _Cells = Counter()
+    for principal, topic, number in rows.values_list(
+        "request__principal", "request__resource_name", lines
+    ).iterator():
+        found[principal, prefix_of(topic)] += number
+    return found
+
+
+def _configured(cluster: Cluster) -> _Cells:
+    """Count the ALLOW ACLs on topics by whom they name; one on the beginning of many prefixes is of what it says."""
+    here = StoredAcl.objects.filter(
+        stored_in_force(cluster.revision_id),
+        cluster=cluster,
+        resource_type=ResourceType.TOPIC.name,
+        permission_type=PermissionType.ALLOW.name,
+    )
+    found: _Cells = Counter()
+    rows = here.values_list("principal", "resource_name", "pattern_type").annotate(Count("pk")).order_by()
+    for principal, name, pattern, number in rows.iterator():
+        is_all = name == "*" and pattern == PatternType.LITERAL.name
+        found[principal, "*" if is_all else prefix_of(name)] += number
+    return found
+
+
+def _drawn(load: Load | None, cells: _Cells, most_principals: int, most_prefixes: int) -> UseMap:
+    by_principal, by_prefix = _sums(cells, 0), _sums(cells, 1)
+    principals = _named(by_principal, most_principals)
+    prefixes = _named(by_prefix, most_prefixes)
+    shown: _Cells = Counter()
+    for (principal, prefix), number in cells.items():
+        shown[principal if principal in principals else OTHERS, prefix if prefix in prefixes else OTHERS] += (
+            number
+        )
+    columns = _with_others(prefixes, by_prefix)
+    span = (min(shown.values(), default=0), max(shown.values(), default=0))
+    rows = []
+    for principal, count in _with_others(principals, by_principal):
+        numbers = [shown[principal, prefix] for prefix, _ in columns]
+        of_row = tuple(Cell(number, _level(number, *span)) for number in numbers)
+        rows.append(MapRow(principal, count, sum(numbers), of_row))
+    every = sorted(((*names, number) for names, number in cells.items()), key=lambda each: (-each[2], each))
+    return UseMap(load, tuple(columns), tuple(rows), tuple(every))
+
+
+def _sums(cells: Mapping[tuple[str, str], int], place: int) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for names, number in cells.items():
+        found[names[place]] += number
+    return found
+
+
+def _named(sums: Mapping[str, int], most: int) -> dict[str, int]:
+    """Return those with the largest sums, the largest first."""
+    return dict(sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:most])
+
+
+def _with_others(named: Iterable[str], sums: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return each name with 1, and OTHERS with how many there are beyond, if there are any."""
+    found = [(name, 1) for name in named]
+    beyond = len(sums) - len(found)
+    return [*found, (OTHERS, beyond)] if beyond else found
+
+
+def _level(number: int, least: int, most: int) -> int:
+    """Return how strong a number is between the least and the most, on a logarithmic scale."""
+    if not number:
+        return 0
+    if least == most:
+        return LEVELS
+    share = math.log(number / least) / math.log(most / least)
+    return 1 + min(LEVELS - 1, math.floor(LEVELS * share))

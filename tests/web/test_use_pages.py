@@ -1,0 +1,250 @@
+"""Do the pages of use show what the log has: by day of an ACL, a principal and a topic, and as a map?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from urllib.parse import quote
+
+import pytest
+
+from aclweb.acl.notation.files import binding_key
+from aclweb.insights.load import load
+from aclweb.insights.use_map import LEVELS, OTHERS, prefix_of, use_map
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
+from tests.insights.results import file, request, use, write_result
+
+MAP, DAYS = "/c/test-eu/insights/use/", "/c/test-eu/insights/use/days/"
+REFUSALS_ONLY = [file("b1.log"), file("b2.log")]
+
+
+def logged(principal, name, *, lines, allowed=True, day="2026-11-20", **facts):
+    told = {"allowed": allowed, "decided_now": "ALLOWED" if allowed else "DENIED", "lines": lines}
+    return request(principal, "READ", name, days=[{"day": day, "lines": lines}], **told, **facts)
+
+
+REQUESTS = [
+    logged("User:bob", "payments.eu", lines=1_200, determining=[binding_key(BINDINGS[0])]),
+    logged("User:bob", "payments.us", lines=34, day="2026-11-08", determining=[binding_key(BINDINGS[0])]),
+    logged("User:bob", "orders", lines=7),
+    logged("User:eve", "payments.eu", lines=5, allowed=False),
+    logged("User:bob", "billing", lines=900, resource_type="GROUP"),
+]
+
+
+@pytest.fixture
+def give(read_cluster, tmp_path):  # noqa: F811
+    def given(requests=REQUESTS, **facts):
+        uses = [use(BINDINGS[0], requests=1_234, needed=3)]
+        return load(
+            write_result(tmp_path / "usage", BINDINGS, usage=uses, requests=requests, **facts), read_cluster
+        )
+
+    return given
+
+
+@pytest.fixture
+def page_of(read_cluster, cho, signed_in):  # noqa: F811
+    client = signed_in(cho)
+
+    def page(address: str) -> str:
+        answer = client.get(address)
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    return page
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))[1:]
+
+
+# --- By day ---
+
+
+@pytest.mark.parametrize(
+    "subject, days",
+    [
+        (f"acl={binding_key(BINDINGS[0])}", {"2026-11-08": ("34", ""), "2026-11-20": ("1200", "")}),
+        ("principal=User:bob", {"2026-11-08": ("34", "0"), "2026-11-20": ("2107", "0")}),
+        ("principal=User:eve", {"2026-11-20": ("0", "5")}),
+        ("type=TOPIC&name=payments.eu", {"2026-11-20": ("1200", "5")}),
+    ],
+)
+def test_csv_json_and_table_have_the_same_numbers_of_each_day(subject, days, give, page_of):
+    give()
+
+    exported = rows_of(page_of(f"{DAYS}?{subject}&days=30&format=csv"))
+    answered = json.loads(page_of(f"{DAYS}?{subject}&days=30&format=json"))["days"]
+    shown = page_of(f"{DAYS}?{subject}&days=30")
+
+    assert {
+        day: (permitted, denied) for day, permitted, denied in exported if {permitted, denied} - {"", "0"}
+    } == days
+    told = [
+        [row["day"], *("" if row[x] is None else str(row[x]) for x in ("permitted", "denied"))]
+        for row in answered
+    ]
+    assert told == exported
+    body = shown.split("<tbody>")[1].split("</tbody>")[0]
+    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in body.split("</tr>")[:-1]]
+    assert [[day, *(number.replace(",", "") for number in rest)] for day, *rest in cells] == [
+        [day, *(number for number in rest if number)] for day, *rest in exported
+    ]
+
+
+def test_a_window_has_its_days_and_an_unknown_one_is_the_usual(give, page_of):
+    give()
+
+    counts = {
+        asked: len(rows_of(page_of(f"{DAYS}?principal=User:bob&days={asked}&format=csv")))
+        for asked in ("7", "90", "seven")
+    }
+
+    assert counts == {"7": 7, "90": 14, "seven": 14}, "the log has 14 days"
+
+
+def test_without_permits_what_was_permitted_is_unknown_and_not_zero(give, page_of):
+    give(requests=[REQUESTS[3]], files=REFUSALS_ONLY)
+
+    page = page_of(f"{DAYS}?principal=User:eve")
+
+    assert "cannot tell" in page.lower()
+    assert rows_of(page_of(f"{DAYS}?principal=User:eve&format=csv"))[-1] == ["2026-11-20", "", "5"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["", "acl=x", f"acl={'0' * 64}", "type=TOPIC", "type=ODD&name=x", "acl=%00"]
+)
+def test_what_is_no_subject_is_not_found(asked, give, read_cluster, cho, signed_in):  # noqa: F811
+    give()
+
+    assert signed_in(cho).get(f"{DAYS}?{asked}").status_code == 404
+
+
+def test_without_a_log_the_pages_say_so(page_of):
+    assert "No authorizer log of this cluster has been read" in page_of(f"{DAYS}?principal=User:bob")
+    assert "No authorizer log of" in page_of(MAP)
+
+
+def test_the_list_of_acls_leads_to_the_days_of_each(give, page_of):
+    give()
+
+    assert f"{DAYS}?acl={binding_key(BINDINGS[0])}" in page_of("/c/test-eu/acls/")
+
+
+@pytest.mark.parametrize("subject", ["principal=User:bob", f"acl={binding_key(BINDINGS[0])}"])
+def test_the_days_take_few_queries(subject, give, cho, signed_in, django_assert_max_num_queries):
+    give()
+    client = signed_in(cho)
+    client.get(f"{DAYS}?{subject}")
+
+    with django_assert_max_num_queries(16):
+        client.get(f"{DAYS}?{subject}")
+
+
+# --- The map ---
+
+
+@pytest.mark.parametrize(
+    "show, days, cells",
+    [
+        ("used", 30, {("User:bob", "payments."): 1_234, ("User:bob", "orders"): 7}),
+        ("used", 7, {("User:bob", "payments."): 1_200, ("User:bob", "orders"): 7}),
+        ("denied", 30, {("User:eve", "payments."): 5}),
+        (
+            "configured",
+            30,
+            {
+                ("User:bob", "payments."): 1,
+                ("User:bob", "orders"): 1,
+                ("User:CN=fraud,OU=risk", "orders"): 1,
+                ("User:notes", "customers"): 1,
+                ("User:indexer", "images"): 1,
+            },
+        ),
+    ],
+)
+def test_the_map_counts_what_it_says_by_principal_and_prefix(show, days, cells, give, page_of):
+    give()
+
+    answered = json.loads(page_of(f"{MAP}?show={show}&days={days}&format=json"))["cells"]
+    exported = rows_of(page_of(f"{MAP}?show={show}&days={days}&format=csv"))
+
+    assert {(cell["principal"], cell["prefix"]): cell["number"] for cell in answered} == cells
+    assert {(principal, prefix): int(number) for principal, prefix, number in exported} == cells
+
+
+def test_a_cell_shows_its_number_beside_its_colour(give, page_of):
+    give()
+
+    page = page_of(f"{MAP}?show=used")
+
+    assert f'<td data-level="{LEVELS}" title="1,234 permitted requests">1.2k</td>' in page
+    assert quote("payments.") in page
+    assert "match=starts" in page
+
+
+def test_principals_and_prefixes_beyond_the_limits_are_one_row_and_one_column(give, read_cluster):  # noqa: F811
+    give(
+        requests=[
+            logged(f"User:u{who}", f"p{what}.x", lines=1 + who + what)
+            for who in range(5)
+            for what in range(4)
+        ]
+    )
+
+    found = use_map(read_cluster, kind="used", days=30, most_principals=2, most_prefixes=3)
+
+    assert [(row.principal, row.count) for row in found.rows] == [("User:u4", 1), ("User:u3", 1), (OTHERS, 3)]
+    assert found.prefixes == (("p3.", 1), ("p2.", 1), ("p1.", 1), (OTHERS, 1))
+    assert (
+        sum(row.total for row in found.rows)
+        == found.total
+        == sum(1 + a + b for a in range(5) for b in range(4))
+    )
+    assert len(found.every) == 20
+
+
+def test_an_acl_on_all_topics_is_of_no_prefix(read_cluster):  # noqa: F811
+    sync(read_cluster, client=FakeCluster([allow("User:all", "READ", "*"), allow("User:all", "READ", "a.b")]))
+    read_cluster.refresh_from_db()
+
+    found = use_map(read_cluster, kind="configured", days=30)
+
+    assert set(found.every) == {("User:all", "*", 1), ("User:all", "a.", 1)}
+
+
+def test_without_permits_the_map_of_what_is_used_cannot_tell(give, page_of):
+    give(requests=[REQUESTS[3]], files=REFUSALS_ONLY)
+
+    assert "the log holds no permits" in page_of(MAP)
+    assert "5 denied requests" in page_of(f"{MAP}?show=denied")
+
+
+@pytest.mark.parametrize(
+    "topic, prefix",
+    [
+        ("payments.eu.x", "payments."),
+        ("a-b.c", "a-"),
+        ("__consumer", "_"),
+        ("orders", "orders"),
+        ("a\nb.c", "a\nb."),
+    ],
+)
+def test_a_prefix_ends_with_the_first_delimiter(topic, prefix):
+    assert prefix_of(topic) == prefix
+
+
+def test_the_map_takes_few_queries(give, cho, signed_in, django_assert_max_num_queries):
+    give()
+    client = signed_in(cho)
+    client.get(MAP)
+
+    with django_assert_max_num_queries(14):
+        client.get(MAP)
