@@ -14,7 +14,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import batches, building, decisions, groups, patterns, whatif
+from bench import batches, building, decisions, groups, patterns, pipeline, whatif
 from bench.report import Figure, write
 
 PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
@@ -31,6 +31,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "groups": groups.beside_cell_by_cell,
     "globs": patterns.many_against_a_name,
     "pathological": patterns.at_their_worst,
+    "pipeline": pipeline.against_plain_python,
 }
 
 

@@ -1,0 +1,100 @@
+"""What do single steps of the pipeline cost in one running Spark, without its start?
+
+    python -m bench.spark_rounds counting|replay SNAPSHOT TABLE FILE...
+
+Prints one JSON object. Seconds are CPU of the JVM and of Python's workers, the fewest of several rounds taken in turn.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from aclweb.acl.model import Delta
+from aclweb.pipeline import sources
+from aclweb.pipeline.files import address
+from aclweb.pipeline.job import keeping, read_logs, read_table
+from aclweb.pipeline.replay import write_replay
+from aclweb.pipeline.session import spark_session
+from aclweb.pipeline.snapshot import Snapshot, read_snapshot
+from aclweb.pipeline.table import Table, Window
+from bench.process_tree import cpu_of_tree
+from bench.timing import fastest_of
+
+_ROUNDS = 3
+
+
+def counting(spark: SparkSession, files: Sequence[str]) -> dict[str, float]:
+    """Count the records of files, beside a scan that only cuts them."""
+
+    def count() -> None:
+        with keeping() as keep:
+            sources.read_counts(spark, files, keep).counts.selectExpr("sum(lines)").collect()
+
+    def scan() -> None:
+        text = spark.read.text([address(file) for file in files], lineSep="\n[")
+        text.selectExpr("sum(length(value))").collect()
+
+    counted, scanned = _fastest(spark, count, scan)
+    return {"count": counted, "scan": scanned}
+
+
+def replay(spark: SparkSession, snapshot: Snapshot, table: Path, files: Sequence[str]) -> dict[str, float]:
+    """Replay an edit from the access table, beside the same from the logs."""
+    gone = tuple(sorted(snapshot.bindings.values(), key=lambda acl: acl.resource_name)[:50])
+    folder = Path(tempfile.mkdtemp(prefix="aclweb-bench-"))
+    manifests: dict[str, dict[str, Any]] = {}
+
+    def run(name: str) -> None:
+        with keeping() as keep:
+            if name == "table":
+                logged = read_table(spark, Table.open(table, snapshot.cluster), Window(), keep)
+            else:
+                logged = read_logs(spark, files, keep)
+            manifests[name] = write_replay(
+                spark, snapshot, logged, folder / name, keep, delta=Delta(remove=gone)
+            )
+
+    try:
+        from_logs, from_table = _fastest(spark, partial(run, "logs"), partial(run, "table"))
+        for name in ("flips", "by_principal", "by_resource", "by_day"):
+            one, other = ((folder / kind / f"{name}.parquet").read_bytes() for kind in manifests)
+            if one != other:
+                raise SystemExit(f"The replay from the table and that from the logs differ in {name}.")
+        if not manifests["logs"]["replay"]["denied"]["lines"]:
+            raise SystemExit("The edit denies nothing that is in the logs, so nothing is compared.")
+    finally:
+        shutil.rmtree(folder)
+    return {"logs": from_logs, "table": from_table}
+
+
+def _fastest(spark: SparkSession, *works: Callable[[], object]) -> list[float]:
+    jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+
+    def seconds_of(work: Callable[[], object]) -> float:
+        before = cpu_of_tree(jvm)
+        work()
+        return cpu_of_tree(jvm) - before
+
+    return fastest_of(*(partial(seconds_of, work) for work in works), rounds=_ROUNDS)
+
+
+def main(step: str, snapshot: str, table: str, *files: str) -> None:
+    with spark_session("local[2]") as spark:
+        if step == "counting":
+            found = counting(spark, files)
+        else:
+            found = replay(spark, read_snapshot(Path(snapshot)), Path(table), files)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
