@@ -9,8 +9,9 @@ from itertools import groupby
 
 from django.conf import settings
 
+from aclweb.acl.logged import ALL_HOURS
 from aclweb.insights.models import Load
-from aclweb.insights.retired import ALL_HOURS, broker_days
+from aclweb.insights.retired import broker_days
 
 # What a day of a broker shows, the best first.
 PERMITS, DENIALS, GAP, NONE, GONE = "permits", "denials", "gap", "none", "gone"

@@ -6,19 +6,17 @@ since which day it is gone; nothing before that day changes, and a broker that h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
+from datetime import date, timedelta
 
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from aclweb.acl.logged import BrokerDay
+from aclweb.acl.logged import BrokerDay, with_gone
 from aclweb.audit import trail
 from aclweb.insights.models import Load, LogDay, RetiredBroker
 from aclweb.inventory.models import Cluster
-
-ALL_HOURS = (1 << 24) - 1
 
 trail.register("broker.retired", "{actor} said that broker {broker} of {cluster} is gone since {since}{why}.")
 trail.register("broker.returned", "{actor} took back that broker {broker} of {cluster} is gone.")
@@ -89,21 +87,9 @@ def broker_days(load: Load) -> QuerySet[LogDay]:
     return LogDay.objects.filter(load=load).annotate(gone=Subquery(said.values("since")[:1]))
 
 
-def with_gone(
-    rows: Iterable[tuple[str, date, int, int, date | None]], last_at: datetime
-) -> Iterator[BrokerDay]:
-    """Yield what brokers wrote, and for each that is gone the hours since then as if it had written in all.
-
-    rows: broker, day, hours, hours with permits, gone since. Of a broker that wrote after it was called gone, only
-    what it wrote is given.
-    """
-    gone: dict[str, date] = {}
-    for broker, day, hours, permit_hours, since in rows:
-        yield BrokerDay(broker, day, hours, permit_hours)
-        if since is not None:
-            gone[broker] = max(gone.get(broker, since), date.max if day >= since else since)
-    for broker, since in gone.items():
-        if since == date.max:
-            continue
-        for place in range((last_at.date() - since).days + 1):
-            yield BrokerDay(broker, since + timedelta(days=place), ALL_HOURS, ALL_HOURS)
+def days_with_gone(load: Load, last: date) -> Iterator[BrokerDay]:
+    """Yield what brokers wrote to the last day of the log, each that is gone as if it still did; one query."""
+    columns = ("broker", "day", "hours", "permit_hours", "gone")
+    rows = list(broker_days(load).values_list(*columns))
+    gone = {broker: since for broker, *_, since in rows if since is not None}
+    return with_gone((BrokerDay(*facts) for *facts, _ in rows), gone, last)

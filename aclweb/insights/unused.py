@@ -19,7 +19,7 @@ from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in
 from aclweb.acl.model import AclBinding
 from aclweb.insights.models import AclUse, Load
 from aclweb.insights.requests import requests_of
-from aclweb.insights.retired import broker_days, with_gone
+from aclweb.insights.retired import days_with_gone
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
 NO_LOG = "no authorizer log has been read"
@@ -32,8 +32,7 @@ def evidence_of(load: Load | None) -> Evidence:
         return Evidence(wanted.days, None, None, both(NO_LOG))
     found: Iterable[BrokerDay] = ()
     if load.last_at is not None:
-        columns = ("broker", "day", "hours", "permit_hours", "gone")
-        found = with_gone(broker_days(load).values_list(*columns), load.last_at)
+        found = days_with_gone(load, load.last_at.date())
     return evidence_in(
         found,
         first_at=load.first_at,

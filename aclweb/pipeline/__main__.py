@@ -11,11 +11,14 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
+
+from pyspark.sql import SparkSession
 
 from aclweb.acl.model import AclError, NotationError, number_of
 from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
@@ -34,18 +37,21 @@ from aclweb.pipeline.job import (
     state_with,
     write_usage,
 )
+from aclweb.pipeline.known_brokers import KnownBrokers, read_brokers
+from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
-from aclweb.pipeline.manifest import state_of, summary, warnings
+from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
+from aclweb.pipeline.progress import Progress, told_to
 from aclweb.pipeline.readings import Reading
-from aclweb.pipeline.replay import read_edit_file, write_replay
-from aclweb.pipeline.replay import summary as replay_summary
 from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, end_jvm, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
 from aclweb.pipeline.table import NoTableError, Table, TableError, Window
 from aclweb.pipeline.topics import BROKERS, BY_KEY, MESSAGES_AT_ONCE, Topic, read_client_options, stream
+
+Decider = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
 
 # So much text of a log is in a byte of an access table, or more.
 _TEXT_IN_TABLE = 10
@@ -161,16 +167,27 @@ def _usage(options: Namespace) -> int:
     return _decide(options, write_usage, summary)
 
 
-def _replay(options: Namespace) -> int:
-    """Tell what the logged requests would be answered with an edit of the ACLs."""
-    job = partial(write_replay, delta=read_edit_file(Path(options.delta)))
-    return _decide(options, job, replay_summary)
-
-
 def _analyse(options: Namespace) -> int:
-    """Run one of the analyses."""
+    """Run one of the analyses, and say how far it is to whoever asked for that."""
     analysis = ANALYSES[options.job]
-    return _decide(options, analysis.job(options), analysis.summary)
+    job = analysis.job(options)
+    if options.progress is None:
+        return _decide(options, partial(job, step=_progress_of_step), analysis.summary)
+    with told_to(options.progress, analysis.steps) as progress:
+        return _decide(options, partial(_watched, job, progress), analysis.summary)
+
+
+def _watched(
+    job: Job,
+    progress: Progress,
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+) -> Manifest:
+    progress.spark = spark
+    return job(spark, snapshot, logged, out, keep, step=progress.begin)
 
 
 def _stream(options: Namespace) -> int:
@@ -198,10 +215,11 @@ def _stream(options: Namespace) -> int:
     return 0
 
 
-def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[str]]) -> int:
+def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], list[str]]) -> int:
     """Run a job that decides what was logged, and say what it found."""
     conf = _settings(options.conf)
     window = _window(options)
+    brokers = read_brokers(Path(options.brokers)) if options.brokers else KnownBrokers()
     snapshot = read_snapshot(Path(options.snapshot))
     with ExitStack() as stack:
         start = partial(spark_session, options.master, conf=conf, archive=True)
@@ -213,7 +231,7 @@ def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[s
             spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
             keep = stack.enter_context(keeping())
             _progress("Adding up and deciding.")
-            logged = read_table(spark, table, window, keep)
+            logged = read_table(spark, table, window, keep, brokers.names)
         else:
             files = log_files(options.log)
             _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
@@ -223,6 +241,7 @@ def _decide(options: Namespace, job: Job, summarize: Callable[[Manifest], list[s
                 check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
             logged = read_logs(spark, files, keep, layout=options.layout)
+        logged = replace(logged, names=brokers.names, gone=brokers.gone)
         manifest = job(spark, snapshot, logged, Path(options.out), keep)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
@@ -287,6 +306,12 @@ def _pattern(given: str) -> str:
         return of_pattern(given)
     except NotationError as error:
         raise ArgumentTypeError(str(error)) from None
+
+
+def _descriptor(given: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", given):
+        raise ArgumentTypeError(f"{given!r} is no open file; write the number of its descriptor")
+    return int(given)
 
 
 def _seconds(given: str) -> int:
@@ -373,21 +398,16 @@ def _parser() -> ArgumentParser:
     usage = jobs.add_parser("usage", help="which ACLs were used, who was refused, what the logs confirm")
     _add_reading(usage)
 
-    replay = jobs.add_parser(
-        "replay", help="what the logged requests would be answered with an edit of the ACLs"
-    )
-    replay.add_argument(
-        "--delta",
-        required=True,
-        metavar="FILE",
-        help='the edit: ACLs as JSON lines, each with "op": "add" or "remove"',
-    )
-    _add_reading(replay)
-
     for name, analysis in ANALYSES.items():
         parser_of = jobs.add_parser(name, help=analysis.help)
         if analysis.add_arguments is not None:
             analysis.add_arguments(parser_of)
+        parser_of.add_argument(
+            "--progress",
+            type=_descriptor,
+            metavar="FD",
+            help="say how far it is as JSON lines into this open file, and end once nobody reads them",
+        )
         _add_reading(parser_of)
 
     _add_stream(
@@ -475,6 +495,11 @@ def _add_reading(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--to", dest="last_day", type=_day, metavar="DAY", help="the last day, with --table")
     parser.add_argument(
+        "--brokers",
+        metavar="FILE",
+        help="a JSON list of brokers, each with its name and the path of a log of it, or since when it is gone",
+    )
+    parser.add_argument(
         "--out", required=True, help="the folder for the result; an earlier result is replaced"
     )
     _add_spark(parser)
@@ -525,11 +550,14 @@ def _add_spark(parser: ArgumentParser) -> None:
 _JOBS = {
     "access": _access,
     "usage": _usage,
-    "replay": _replay,
     **dict.fromkeys(ANALYSES, _analyse),
     "stream": _stream,
     "package": _package,
 }
+
+
+def _progress_of_step(words: str) -> None:
+    _progress(f"{words}.")
 
 
 def _progress(sentence: str) -> None:

@@ -1,7 +1,7 @@
 """Which jobs decide what was logged, and with which options?
 
-Each is one entry of ANALYSES, which the command reads. It takes a snapshot with logs or an access table, and writes a
-result.
+Each is one entry of ANALYSES, which the command reads. It takes a snapshot with logs or an access table, says its steps
+while it works, and writes a result.
 """
 
 from __future__ import annotations
@@ -12,31 +12,40 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
 from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
-from aclweb.pipeline import anomalies, disagreement, least_privilege, load_bearing, matrix, refusals
-from aclweb.pipeline.history import read_history
+from aclweb.pipeline import anomalies, disagreement, least_privilege, load_bearing, matrix, refusals, replay
+from aclweb.pipeline.history import History, read_history
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import Logged
+from aclweb.pipeline.progress import Step
 from aclweb.pipeline.snapshot import Snapshot
 
 Manifest = Mapping[str, Any]
-Job = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
+
+
+class Job(Protocol):
+    """Writes a result to `out` and returns its manifest; `step` hears of each of its steps."""
+
+    def __call__(
+        self, spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep, *, step: Step
+    ) -> Manifest: ...
 
 
 @dataclass(frozen=True)
 class Analysis:
     """One job of the command: what it tells, its own options, the job that these make, and what it found in words.
 
-    job raises AclError or SourceError for options that cannot be.
+    job raises AclError or SourceError for options that cannot be. steps: what it says while it works, in order.
     """
 
     help: str
     job: Callable[[Namespace], Job]
     summary: Callable[[Manifest], list[str]]
+    steps: tuple[str, ...]
     add_arguments: Callable[[ArgumentParser], None] | None = None
 
 
@@ -115,8 +124,13 @@ def _wanted(options: Namespace) -> Wanted:
     return Wanted(days=options.days, percent=options.percent)
 
 
+def _add_load_bearing(parser: ArgumentParser) -> None:
+    _add_evidence(parser)
+    _add_history(parser)
+
+
 def _load_bearing(options: Namespace) -> Job:
-    return partial(load_bearing.write_load_bearing, wanted=_wanted(options))
+    return partial(load_bearing.write_load_bearing, wanted=_wanted(options), history=_history(options))
 
 
 def _least_privilege(options: Namespace) -> Job:
@@ -147,9 +161,25 @@ def _add_history(parser: ArgumentParser) -> None:
     )
 
 
+def _history(options: Namespace) -> History | None:
+    return read_history(Path(options.history)) if options.history else None
+
+
 def _disagreement(options: Namespace) -> Job:
-    history = read_history(Path(options.history)) if options.history else None
-    return partial(disagreement.write_disagreement, history=history)
+    return partial(disagreement.write_disagreement, history=_history(options))
+
+
+def _add_delta(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--delta",
+        required=True,
+        metavar="FILE",
+        help='the edit: ACLs as JSON lines, each with "op": "add" or "remove"',
+    )
+
+
+def _replay(options: Namespace) -> Job:
+    return partial(replay.write_replay, delta=replay.read_edit_file(Path(options.delta)))
 
 
 def _anomalies(options: Namespace) -> Job:
@@ -157,33 +187,52 @@ def _anomalies(options: Namespace) -> Job:
 
 
 ANALYSES: Mapping[str, Analysis] = {
+    "replay": Analysis(
+        "what the logged requests would be answered with an edit of the ACLs",
+        _replay,
+        replay.summary,
+        replay.STEPS,
+        _add_delta,
+    ),
     "load-bearing": Analysis(
         "which ACLs the logged requests need, and which may go",
         _load_bearing,
         load_bearing.summary,
-        _add_evidence,
+        load_bearing.STEPS,
+        _add_load_bearing,
     ),
     "refusals": Analysis(
         "who was denied what, why, and what would have allowed it",
         lambda _: refusals.write_refusals,
         refusals.summary,
+        refusals.STEPS,
     ),
     "least-privilege": Analysis(
         "the fewest rights that would have allowed what each principal did",
         _least_privilege,
         least_privilege.summary,
+        least_privilege.STEPS,
         _add_choices,
     ),
     "matrix": Analysis(
-        "which principals used which topics, beside what they may use", _matrix, matrix.summary, _add_evidence
+        "which principals used which topics, beside what they may use",
+        _matrix,
+        matrix.summary,
+        matrix.STEPS,
+        _add_evidence,
     ),
     "disagreement": Analysis(
         "where the log answers otherwise than the ACLs, and why",
         _disagreement,
         disagreement.summary,
+        disagreement.STEPS,
         _add_history,
     ),
     "anomalies": Analysis(
-        "what was new, far more often than usual, or back", _anomalies, anomalies.summary, _add_lately
+        "what was new, far more often than usual, or back",
+        _anomalies,
+        anomalies.summary,
+        anomalies.STEPS,
+        _add_lately,
     ),
 }

@@ -19,6 +19,7 @@ from aclweb.acl.model import number_of
 from aclweb.pipeline.coverage import in_span
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.snapshot import Snapshot
 
@@ -37,6 +38,8 @@ QUIET_DAYS = 30
 MOST_ROWS = 100_000
 """So many rows are written, the latest days and most lines first; the manifest says how many there are."""
 
+STEPS = _LOOK, _COUNT = ("Looking for what is new or unusual", "Counting by kind")
+
 _COLUMNS = ("kind", "day", "principal", "host", "resource_type", "resource_name", "lines", "denied")
 _NUMBERS = ("usual", "quiet_days")
 
@@ -49,6 +52,7 @@ def write_anomalies(
     keep: Keep,
     *,
     lately: int = LATELY_DAYS,
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the table and the manifest of the anomalies job to `out` and return the manifest.
 
@@ -57,9 +61,11 @@ def write_anomalies(
     until = datetime.now(UTC).date() + timedelta(days=1)
     days = sorted({str(row["day"]) for row in in_span(logged.coverage, until)})
     with new_result(out) as folder:
+        step(_LOOK)
         found = keep(anomalies(spark, logged.access, days, since=_since(days, lately), keep=keep))
         order = [F.desc("day"), F.desc("lines"), *(name for name in _COLUMNS if name not in ("day", "lines"))]
         table = found.orderBy(*order).limit(MOST_ROWS).toArrow()
+        step(_COUNT)
         counts = Counter({row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()})
         write_table(folder, "anomalies", table)
         manifest = {

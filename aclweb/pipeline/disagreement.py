@@ -30,6 +30,7 @@ from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.history import History
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
@@ -40,6 +41,8 @@ CAUSES = (CHANGED, DECLARATION, BEFORE, UNKNOWN)
 
 MOST_ROWS = 100_000
 """So many rows are written, those with most lines; the manifest says how many there are."""
+
+STEPS = _DECIDE, _COUNT = ("Deciding every request and looking for causes", "Counting by cause")
 
 _ASKED = (*REQUEST, "allowed", "day", "broker_rule")
 _CAUSED = """
@@ -56,6 +59,7 @@ def write_disagreement(
     keep: Keep,
     *,
     history: History | None,
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the table and the manifest of the disagreement job to `out` and return the manifest.
 
@@ -66,12 +70,14 @@ def write_disagreement(
     question = spark.sparkContext.broadcast(_Question(snapshot.settings, history))
     try:
         with new_result(out) as folder:
+            step(_DECIDE)
             decided = decide_requests(usage.distinct_requests(logged.access), acls)
             found = keep(disagreements(logged.access, decided))
             caused = keep(found.join(causes(found, question), on=list(_ASKED), how="left"))
             table = _shown(caused).orderBy(F.desc("lines"), "day", *REQUEST, "allowed", "broker_rule")
             rows = table.limit(MOST_ROWS).toArrow()
             write_table(folder, "disagreements", rows)
+            step(_COUNT)
             sums = {
                 row["cause"]: int(row["lines"])
                 for row in caused.groupBy("cause").agg(F.sum("lines").alias("lines")).collect()

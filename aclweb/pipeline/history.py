@@ -51,6 +51,13 @@ class History:
         """When the first revision was read; of the time before nothing is known."""
         return min((period.since for period in self.periods), default=None)
 
+    def dated(self) -> Iterator[tuple[AclBinding, datetime]]:
+        """Yield each ACL in force of which it is known since when: the first revision found ACLs of any age."""
+        first = min((period.first for period in self.periods), default=0)
+        for period in self.periods:
+            if period.until is None and period.first > first:
+                yield period.binding, period.since
+
     @cached_property
     def _index(self) -> AclIndex:
         return AclIndex(period.binding for period in self.periods)

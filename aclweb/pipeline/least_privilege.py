@@ -41,12 +41,15 @@ from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.replay import ALLOWED, CHANGES, DENIED, Edit, changes, decide_both, requests_by_day
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
 
 ADD, REMOVE, KEEP = "add", "remove", "keep"
+
+STEPS = _PROPOSE, _REPLAY = ("Proposing ACLs for each principal", "Replaying the log with all proposals")
 
 _ACL = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission_type")
 
@@ -71,6 +74,7 @@ def write_least_privilege(
     choices: Choices,
     wanted: Wanted,
     principals: Collection[str] = (),
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the tables, the edit and the manifest of the least-privilege job to `out`; return the manifest.
 
@@ -86,6 +90,7 @@ def write_least_privilege(
     broadcast = spark.sparkContext.broadcast(_Question(shipped(snapshot), choices, why_not))
     try:
         with new_result(out) as folder:
+            step(_PROPOSE)
             proposed = keep(proposals(spark, used_by(logged.access), named, broadcast))
             acls = proposed.select("principal", "change", "binding_key", *_OF_ACL)
             tables = {
@@ -95,6 +100,7 @@ def write_least_privilege(
             delta = _delta(tables["acls"])
             for name, table in tables.items():
                 write_table(folder, name, table)
+            step(_REPLAY)
             (folder / "delta.jsonl").write_text(write_delta(delta), encoding="utf-8")
             manifest = {
                 "format": FORMAT,

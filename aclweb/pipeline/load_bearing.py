@@ -1,14 +1,16 @@
 """Which ACLs of the snapshot do the logged requests need, and which may go?
 
 Every distinct request was decided with all ACLs, and without the one that alone settles it. That several ACLs may
-go together is proven by deciding every request again without all of them at once.
+go together is proven by deciding every request again without all of them at once. An ACL that is younger than what
+the log must cover is called neither unused nor orphaned, where a history says how old it is.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,22 +21,38 @@ from pyspark.sql import functions as F
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.logged import LAST_COVER, Evidence, Wanted, last_covers, opens, removable
-from aclweb.acl.matching import SortedNames
-from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, PermissionType, ResourceType, number_of
+from aclweb.acl.matching import SortedNames, matching_of
+from aclweb.acl.model import (
+    ANY_USER,
+    AclBinding,
+    AuthorizerSettings,
+    Delta,
+    PermissionType,
+    ResourceType,
+    number_of,
+)
 from aclweb.pipeline import decisions, usage
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
+from aclweb.pipeline.history import History
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.replay import Edit, decide_both
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
 
 NEEDED, REPLACEABLE, UNUSED = "needed", "replaceable", "unused"
-ORPHANED, NO_DATA = "orphaned", "no data"
-STATES = (NEEDED, REPLACEABLE, UNUSED, ORPHANED, NO_DATA)
+ORPHANED, TOO_YOUNG, NO_DATA = "orphaned", "too young", "no data"
+STATES = (NEEDED, REPLACEABLE, UNUSED, ORPHANED, TOO_YOUNG, NO_DATA)
+
+STEPS = _DECIDE, _LATELY, _TOGETHER = (
+    "Deciding every request, and without each ACL",
+    "Counting what the last days needed",
+    "Trying which ACLs may go together",
+)
 
 MOST_GROUPS = 100_000
 """So many different sets of ACLs that settle a request are looked at; the replay proves the result all the same."""
@@ -51,12 +69,37 @@ ACLS = pa.schema(
 )
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What the state of an ACL depends on, beside its own use.
+
+    young: since when each ACL exists that is younger than the log must reach back. logged: principals of ACLs that the
+    log names.
+    """
+
+    evidence: Evidence
+    existing: Mapping[ResourceType, SortedNames]
+    settings: AuthorizerSettings
+    index: AclIndex
+    young: Mapping[AclBinding, datetime]
+    logged: frozenset[str]
+
+
 def write_load_bearing(
-    spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep, *, wanted: Wanted
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+    *,
+    wanted: Wanted,
+    history: History | None = None,
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the table and the manifest of the load-bearing job to `out` and return the manifest.
 
     Table: acls, a row for each ACL of the snapshot. wanted: what a log must hold before it calls an ACL unused.
+    history: None where the ages of ACLs are not known.
     """
     until = datetime.now(UTC).date() + timedelta(days=1)
     evidence = evidence_of(logged, until, wanted)
@@ -64,20 +107,32 @@ def write_load_bearing(
     broadcast = spark.sparkContext.broadcast(shipped)
     try:
         with new_result(out) as folder:
+            step(_DECIDE)
             decided = keep(decisions.decide_requests(usage.distinct_requests(logged.access), broadcast))
             seen = keep(usage.seen_requests(logged.access, logged.samples, decided))
             uses = {row["binding_key"]: row.asDict() for row in usage.usage(seen, logged.access).collect()}
+            step(_LATELY)
             lately = _lately(seen, evidence)
             index = AclIndex(snapshot.bindings.values())
+            known = _Known(
+                evidence,
+                snapshot.existing,
+                snapshot.settings,
+                index,
+                _young(history, evidence),
+                _logged_principals(spark, decided, snapshot),
+            )
             states = {
-                key: _state(binding, uses.get(key, {}), evidence, snapshot.existing, snapshot.settings, index)
-                for key, binding in snapshot.bindings.items()
+                key: _state(binding, uses.get(key, {}), known) for key, binding in snapshot.bindings.items()
             }
             candidates = {
                 key
                 for key, (state, _) in states.items()
-                if state == REPLACEABLE and not evidence.why_not[_claimed_as(snapshot.bindings[key])]
+                if state == REPLACEABLE
+                and snapshot.bindings[key] not in known.young
+                and not evidence.why_not[_claimed_as(snapshot.bindings[key])]
             }
+            step(_TOGETHER)
             gone = _proven(spark, decided, shipped, snapshot, candidates, index, keep)
             rows = [
                 _row(key, binding, states[key], uses.get(key, {}), lately.get(key, 0), gone)
@@ -91,6 +146,7 @@ def write_load_bearing(
                 "snapshot": snapshot_facts(snapshot),
                 **log_facts(logged, until),
                 "evidence": evidence_facts(evidence),
+                "ages_known": history is not None,
                 "load_bearing": {state: counts[state] for state in STATES} | {"removable": len(gone)},
                 "rows": {"acls": len(rows)},
             }
@@ -117,34 +173,63 @@ def _lately(seen: DataFrame, evidence: Evidence) -> Mapping[str, int]:
     return {row["needed"]: row["lines"] for row in found.collect()}
 
 
-def _state(
-    binding: AclBinding,
-    use: Mapping[str, Any],
-    evidence: Evidence,
-    existing: Mapping[ResourceType, SortedNames],
-    settings: AuthorizerSettings,
-    index: AclIndex,
-) -> tuple[str, str]:
+def _young(history: History | None, evidence: Evidence) -> Mapping[AclBinding, datetime]:
+    """Return since when each ACL exists that came after the log had to begin."""
+    if history is None or evidence.start is None:
+        return {}
+    # The history has UTC, and the log the times of the brokers' clocks.
+    start = evidence.start.replace(tzinfo=UTC)
+    return {binding: since for binding, since in history.dated() if since > start}
+
+
+def _logged_principals(spark: SparkSession, decided: DataFrame, snapshot: Snapshot) -> frozenset[str]:
+    """Return the principals of ACLs of which the log has a request; decided: schemas.DECIDED."""
+    named = sorted({binding.principal for binding in snapshot.bindings.values()})
+    ours = spark.createDataFrame([(name,) for name in named], "principal string")
+    found = decided.select("principal").distinct().join(F.broadcast(ours), on="principal", how="semi")
+    return frozenset(row["principal"] for row in found.collect())
+
+
+def _state(binding: AclBinding, use: Mapping[str, Any], known: _Known) -> tuple[str, str]:
     """Return one of STATES, and a reason where the state has one."""
     if use.get("needed"):
         return NEEDED, ""
     if use.get("requests"):
-        if opens(binding, index, settings):
+        if opens(binding, known.index, known.settings):
             return NEEDED, LAST_COVER
         return REPLACEABLE, "" if use["replaceable_by"] else "Without it the default gives the same answers."
-    names = existing.get(binding.resource_type)
-    # A group is made by its first client, so a group that does not exist says nothing.
-    if (
-        names is not None
-        and binding.resource_type is ResourceType.TOPIC
-        and not binding.pattern.is_wildcard
-        and not names.under(binding, settings)
-    ):
+    missing = known.evidence.why_not[_claimed_as(binding)]
+    since = known.young.get(binding)
+    # Who adds an ACL makes the topic next.
+    if since is not None:
+        return (
+            TOO_YOUNG,
+            f"It exists since {since:%Y-%m-%d %H:%M} UTC, so the log covers too little of its time.",
+        )
+    # A group is made by its first client, so a group that does not exist says nothing by itself.
+    if binding.resource_type is ResourceType.TOPIC and _matches_none(binding, known):
         return ORPHANED, "No topic that exists matches it."
-    missing = evidence.why_not[_claimed_as(binding)]
     if missing:
         return NO_DATA, missing
-    return UNUSED, LAST_COVER if opens(binding, index, settings) else ""
+    return UNUSED, " ".join(_why_unused(binding, known))
+
+
+def _matches_none(binding: AclBinding, known: _Known) -> bool:
+    """Return whether all names of this type are known, and none of them matches."""
+    names = known.existing.get(binding.resource_type)
+    return names is not None and not binding.pattern.is_wildcard and not names.under(binding, known.settings)
+
+
+def _why_unused(binding: AclBinding, known: _Known) -> Iterable[str]:
+    """Yield what explains that no request needed an ACL, and what speaks against removing it."""
+    matching = matching_of(known.settings)
+    of_one = binding.principal != ANY_USER and not matching.is_principal_glob(binding.principal)
+    if of_one and binding.principal not in known.logged:
+        yield "No request of its principal is in the log."
+    if binding.resource_type is ResourceType.GROUP and _matches_none(binding, known):
+        yield "No group that exists matches it."
+    if opens(binding, known.index, known.settings):
+        yield LAST_COVER
 
 
 def _claimed_as(binding: AclBinding) -> PermissionType:
@@ -236,6 +321,12 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
         f"{number_of(found[UNUSED], 'ACL')} {_verb(found[UNUSED], 'is', 'are')} unused, "
         f"{found[ORPHANED]:,} match no topic that exists."
     )
+    if manifest["ages_known"]:
+        report.append(
+            f"{number_of(found[TOO_YOUNG], 'ACL')} {_verb(found[TOO_YOUNG], 'is', 'are')} too young to tell."
+        )
+    else:
+        report.append("The ages of ACLs are not known, so a young one may be called unused; give --history.")
     if found[NO_DATA]:
         reasons = "; ".join(sorted(set(evidence["missing"].values())))
         report.append(f"Of {number_of(found[NO_DATA], 'ACL')} the log cannot tell: {reasons}.")

@@ -48,7 +48,7 @@ class Logged:
     access: schemas.ACCESS, perhaps without broker and ambiguous. samples: schemas.SAMPLES. coverage: rows with
     the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
     table_state: that of the table, null if the logs themselves were read. names: what somebody called brokers, by
-    `broker_of`.
+    `broker_of`. gone: since which day each broker that is gone for good did not run, by the name in results.
     """
 
     access: DataFrame
@@ -58,6 +58,7 @@ class Logged:
     sources: Mapping[str, Source]
     table_state: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    gone: Mapping[str, date] = field(default_factory=dict)
 
 
 def added_notes(notes: Iterable[Row], *key: str) -> list[Row]:

@@ -34,6 +34,7 @@ from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
@@ -45,11 +46,24 @@ TOPIC_STATES = (USED, DARK, NO_DATA, GONE)
 MOST_CELLS = 1_000_000
 """So many cells are written, those with most lines; the manifest says how many there are."""
 
+STEPS = _USED_CELLS, _RIGHTS, _TOPICS = (
+    "Counting what was used",
+    "Counting what is configured",
+    "Counting by topic",
+)
+
 _CONFIGURED = "principal string, operation string, configured long"
 
 
 def write_matrix(
-    spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep, *, wanted: Wanted
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+    *,
+    wanted: Wanted,
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the tables and the manifest of the matrix job to `out` and return the manifest.
 
@@ -67,19 +81,16 @@ def write_matrix(
             decided = decide_requests(usage.distinct_requests(access), decider)
             found = keep(cells(access, decided))
             missing = evidence.why_not[PermissionType.ALLOW]
-            tables = {
-                "cells": found.orderBy(F.desc("lines"), "principal", "topic", "operation")
-                .limit(MOST_CELLS)
-                .toArrow(),
-                "rights": rights(
-                    configured(spark, _principals(snapshot), broadcast), found, topics is not None
-                )
-                .orderBy("principal", "operation")
-                .toArrow(),
-                "topics": by_topic(spark, access, topics, unused=NO_DATA if missing else DARK)
-                .orderBy(F.desc("lines"), "topic")
-                .toArrow(),
-            }
+            step(_USED_CELLS)
+            most = found.orderBy(F.desc("lines"), "principal", "topic", "operation").limit(MOST_CELLS)
+            tables = {"cells": most.toArrow()}
+            step(_RIGHTS)
+            may = configured(spark, _principals(snapshot), broadcast)
+            both = rights(may, found, topics is not None)
+            tables["rights"] = both.orderBy("principal", "operation").toArrow()
+            step(_TOPICS)
+            by_name = by_topic(spark, access, topics, unused=NO_DATA if missing else DARK)
+            tables["topics"] = by_name.orderBy(F.desc("lines"), "topic").toArrow()
             for name, table in tables.items():
                 write_table(folder, name, table)
             pacsv.write_csv(tables["cells"], folder / "cells.csv")

@@ -28,6 +28,7 @@ from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.usage import moment, sample_text
@@ -48,8 +49,21 @@ _EXPLAINED = """
 """
 
 
+STEPS = _GROUP, _EXPLAIN, _BY_DAY = (
+    "Grouping denials",
+    "Looking for causes",
+    "Counting by day",
+)
+
+
 def write_refusals(
-    spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+    *,
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the tables and the manifest of the refusals job to `out` and return the manifest.
 
@@ -59,22 +73,21 @@ def write_refusals(
     broadcast = spark.sparkContext.broadcast(shipped(snapshot))
     try:
         with new_result(out) as folder:
+            step(_GROUP)
             found = keep(groups(logged.access, logged.samples))
-            most = keep(found.orderBy(F.desc("lines"), *GROUP).limit(MOST_GROUPS))
-            tables = {
-                "groups": most.join(explained(most, broadcast), on=list(GROUP), how="left")
-                .drop("latest_host")
-                .orderBy(F.desc("lines"), *GROUP)
-                .toArrow(),
-                "by_day": by_day(logged.access).orderBy("day").toArrow(),
-            }
-            for name, table in tables.items():
-                write_table(folder, name, table)
             sums = found.agg(
                 F.count("*").alias("groups"),
                 F.sum("lines").alias("lines"),
                 F.count_distinct("principal").alias("principals"),
             ).first()
+            step(_EXPLAIN)
+            most = keep(found.orderBy(F.desc("lines"), *GROUP).limit(MOST_GROUPS))
+            whole = most.join(explained(most, broadcast), on=list(GROUP), how="left").drop("latest_host")
+            tables = {"groups": whole.orderBy(F.desc("lines"), *GROUP).toArrow()}
+            step(_BY_DAY)
+            tables["by_day"] = by_day(logged.access).orderBy("day").toArrow()
+            for name, table in tables.items():
+                write_table(folder, name, table)
             manifest = {
                 "format": FORMAT,
                 "job": "refusals",

@@ -33,10 +33,13 @@ from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.given import text_of
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.usage import moment, sample_text
+
+STEPS = _DECIDE, _ADD_UP = ("Deciding every request before and after", "Adding up")
 
 MOST_FLIPS = 100_000
 """So many rows of `flips` are written, those with most lines; the manifest says how many there are."""
@@ -58,7 +61,14 @@ def read_edit_file(path: Path) -> Delta:
 
 
 def write_replay(
-    spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep, *, delta: Delta
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+    *,
+    delta: Delta,
+    step: Step = untold,
 ) -> dict[str, Any]:
     """Write the tables and the manifest of the replay job to `out` and return the manifest.
 
@@ -69,11 +79,13 @@ def write_replay(
     until = datetime.now(UTC).date() + timedelta(days=1)
     try:
         with new_result(out) as folder:
+            step(_DECIDE)
             seen = keep(requests_by_day(logged.access))
             changed = keep(changes(seen, decide_both(seen.select(*REQUEST).distinct(), broadcast)))
             turned = changed.filter(F.col("change") != UNCHANGED)
-            tables = {
-                "flips": _most(flips(turned, logged.samples)).toArrow(),
+            tables = {"flips": _most(flips(turned, logged.samples)).toArrow()}
+            step(_ADD_UP)
+            tables |= {
                 "by_principal": _most(added(changed, "principal")).toArrow(),
                 "by_resource": _most(added(changed, "resource_type", "resource_name")).toArrow(),
                 "by_day": added(changed, "day").orderBy("day").toArrow(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,14 @@ def logged(
         notes=[],
         sources={row["source"]: Source(row["source"], FileState(READ)) for row in coverage},
     )
+
+
+@contextmanager
+def saying(steps: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """Yield what a job tells its steps, which have to be these, in order."""
+    told: list[str] = []
+    yield told.append
+    assert told == list(steps)
 
 
 def micros(line: Line) -> int:

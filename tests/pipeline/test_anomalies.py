@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
@@ -37,11 +37,11 @@ PLANTED = [
 
 
 def run(spark, out: Path, lines, days: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    from aclweb.pipeline.anomalies import write_anomalies
+    from aclweb.pipeline.anomalies import STEPS, write_anomalies
     from aclweb.pipeline.job import keeping
 
-    with keeping() as keep:
-        write_anomalies(spark, snapshot_of([]), logged(spark, lines, days=days), out, keep)
+    with keeping() as keep, saying(STEPS) as step:
+        write_anomalies(spark, snapshot_of([]), logged(spark, lines, days=days), out, keep, step=step)
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     return manifest, pq.read_table(out / "anomalies.parquet").to_pylist()
 

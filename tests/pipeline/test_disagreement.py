@@ -13,7 +13,7 @@ from aclweb.acl.model.errors import NotationError
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.pipeline.history import read_history
 from tests.builders import allow, deny
-from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
@@ -52,13 +52,14 @@ def history_file(folder: Path, rows: list[tuple[AclBinding, int, str, int | None
 
 @pytest.fixture(scope="module")
 def result(spark, tmp_path_factory) -> Path:
-    from aclweb.pipeline.disagreement import write_disagreement
+    from aclweb.pipeline.disagreement import STEPS, write_disagreement
     from aclweb.pipeline.job import keeping
 
     out = tmp_path_factory.mktemp("out") / "disagreement"
     history = read_history(history_file(out.parent, HISTORY))
-    with keeping() as keep:
-        write_disagreement(spark, snapshot_of(SNAPSHOT), logged(spark, LINES), out, keep, history=history)
+    with keeping() as keep, saying(STEPS) as step:
+        found = logged(spark, LINES)
+        write_disagreement(spark, snapshot_of(SNAPSHOT), found, out, keep, history=history, step=step)
     return out
 
 

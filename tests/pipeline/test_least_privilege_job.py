@@ -18,7 +18,7 @@ from aclweb.acl.logged.proposal import Used
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key, read_delta
 from tests.builders import allow, deny
-from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
@@ -54,9 +54,9 @@ def run(
     spark, out: Path, lines, *, days: int = 31, principals=(), choices: Choices | None = None
 ) -> dict[str, Any]:
     from aclweb.pipeline.job import keeping
-    from aclweb.pipeline.least_privilege import write_least_privilege
+    from aclweb.pipeline.least_privilege import STEPS, write_least_privilege
 
-    with keeping() as keep:
+    with keeping() as keep, saying(STEPS) as step:
         return write_least_privilege(
             spark,
             snapshot_of(TODAY),
@@ -66,6 +66,7 @@ def run(
             choices=Choices(),
             wanted=Wanted(),
             principals=principals,
+            step=step,
         )
 
 

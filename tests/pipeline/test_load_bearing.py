@@ -6,7 +6,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from aclweb.acl.logged.evidence import Wanted
 from aclweb.acl.logged.open_names import LAST_COVER
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
+from aclweb.pipeline.history import History, Period
 from tests.builders import allow, deny
-from tests.pipeline.made_logs import ALL_HOURS, Line, logged
+from tests.pipeline.made_logs import ALL_HOURS, Line, logged, saying
 from tests.pipeline.test_pages import of_arrow, on_the_page
 from tests.random_cases import random_request, random_world
 
@@ -37,9 +38,13 @@ UNUSED = allow("User:d", "READ", "orders")
 UNUSED_DENY = deny("User:d", "WRITE", "orders")
 ORPHAN = allow("User:d", "READ", "gone.", pattern="PREFIXED")
 GROUP = allow("User:d", "READ", "no-such-group", resource_type="GROUP")
+STRANGER = allow("User:nobody", "READ", "orders")
+YOUNG = allow("User:d", "READ", "open")
+YOUNG_ORPHAN = allow("User:d", "READ", "soon.", pattern="PREFIXED")
+YOUNG_SPARE = allow("User:a", "ALL", "orders")
 PLANTED = [
     *(NEEDED, FORBIDS, ALLOWS_B, EXACT, PREFIX, ALL),
-    *(POINTLESS, UNUSED, UNUSED_DENY, ORPHAN, GROUP),
+    *(POINTLESS, UNUSED, UNUSED_DENY, ORPHAN, GROUP, STRANGER, YOUNG, YOUNG_ORPHAN),
 ]
 LINES = [
     Line("User:a", "WRITE", "orders", lines=7),
@@ -54,13 +59,13 @@ LINES = [
 
 
 def run(
-    spark, out: Path, bindings, lines, *, days: int = 31, settings=None
+    spark, out: Path, bindings, lines, *, days: int = 31, settings=None, history=None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the manifest and the rows of the job, by key."""
     from aclweb.pipeline.job import keeping
-    from aclweb.pipeline.load_bearing import write_load_bearing
+    from aclweb.pipeline.load_bearing import STEPS, write_load_bearing
 
-    with keeping() as keep:
+    with keeping() as keep, saying(STEPS) as step:
         write_load_bearing(
             spark,
             snapshot_of(bindings, settings),
@@ -68,6 +73,8 @@ def run(
             out,
             keep,
             wanted=Wanted(),
+            history=history,
+            step=step,
         )
     rows = pq.read_table(out / "acls.parquet").to_pylist()
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
@@ -90,7 +97,19 @@ def snapshot_of(bindings, settings=None):
 
 @pytest.fixture(scope="module")
 def planted(spark, tmp_path_factory) -> tuple[dict[str, Any], dict[str, Any]]:
-    return run(spark, tmp_path_factory.mktemp("out") / "planted", PLANTED, LINES)
+    history = grown(PLANTED, {YOUNG, YOUNG_ORPHAN})
+    return run(spark, tmp_path_factory.mktemp("out") / "planted", PLANTED, LINES, history=history)
+
+
+def grown(bindings, young) -> History:
+    """A history whose first sync was long ago, and whose sixth found the young ACLs ten days before the log's end."""
+    long_ago, lately = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 11, 10, tzinfo=UTC)
+    return History(
+        tuple(
+            Period(each, 6, lately, None, None) if each in young else Period(each, 1, long_ago, None, None)
+            for each in bindings
+        )
+    )
 
 
 def test_each_planted_acl_has_its_state(planted):
@@ -101,17 +120,41 @@ def test_each_planted_acl_has_its_state(planted):
         FORBIDS: "needed",
         ALLOWS_B: "needed",
         **dict.fromkeys((EXACT, PREFIX, ALL, POINTLESS), "replaceable"),
-        **dict.fromkeys((UNUSED, UNUSED_DENY, GROUP), "unused"),
+        **dict.fromkeys((UNUSED, UNUSED_DENY, GROUP, STRANGER), "unused"),
+        **dict.fromkeys((YOUNG, YOUNG_ORPHAN), "too young"),
         ORPHAN: "orphaned",
     }
     assert manifest["load_bearing"] == {
         "needed": 3,
         "replaceable": 4,
-        "unused": 3,
+        "unused": 4,
         "orphaned": 1,
+        "too young": 2,
         "no data": 0,
         "removable": 3,
     }
+
+
+def test_what_explains_that_nothing_needed_it_is_said(planted):
+    reasons = {each: planted[1][binding_key(each)]["reason"] for each in (UNUSED, GROUP, STRANGER, YOUNG)}
+
+    assert reasons == {
+        UNUSED: "",
+        GROUP: "No group that exists matches it.",
+        STRANGER: "No request of its principal is in the log.",
+        YOUNG: "It exists since 2026-11-10 00:00 UTC, so the log covers too little of its time.",
+    }
+
+
+def test_a_young_acl_may_not_go_though_others_settle_what_was_logged(spark, tmp_path):
+    both = [NEEDED, YOUNG_SPARE]
+    lines = [Line("User:a", "WRITE", "orders")]
+
+    _, rows = run(spark, tmp_path / "out", both, lines, history=grown(both, {YOUNG_SPARE}))
+
+    found = {each: rows[binding_key(each)] for each in both}
+    assert {row["state"] for row in found.values()} == {"replaceable"}
+    assert [found[each]["removable"] for each in both] == [True, False]
 
 
 def test_a_needed_acl_has_its_lines_of_the_whole_log_and_of_the_last_days(planted):
@@ -132,18 +175,17 @@ def test_a_replaceable_acl_names_the_others_and_one_of_them_stays(planted):
 
 def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing():
     from aclweb.acl.logged.evidence import BrokerDay, evidence_in
-    from aclweb.pipeline.load_bearing import _state
+    from aclweb.pipeline.load_bearing import _Known, _state
 
     day = BrokerDay("a", date(2026, 11, 20), ALL_HOURS, ALL_HOURS)
     noon = datetime(2026, 11, 20, 12)
     evidence = evidence_in([day], first_at=noon, last_at=noon, permits_seen=True, wanted=Wanted())
-    existing = snapshot_of([]).existing
+    known = _Known(
+        evidence, snapshot_of([]).existing, AuthorizerSettings(), AclIndex([]), {}, frozenset({"User:d"})
+    )
     reason = "the log covers 1 hour, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
 
-    states = [
-        _state(binding, {}, evidence, existing, AuthorizerSettings(), AclIndex([]))
-        for binding in (UNUSED, ORPHAN)
-    ]
+    states = [_state(binding, {}, known) for binding in (UNUSED, ORPHAN)]
 
     assert states == [("no data", reason), ("orphaned", "No topic that exists matches it.")]
 

@@ -14,7 +14,7 @@ from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.logged.evidence import Wanted
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from tests.builders import allow, ask, deny
-from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
@@ -41,11 +41,11 @@ LINES = [
 @pytest.fixture(scope="module")
 def result(spark, tmp_path_factory) -> Path:
     from aclweb.pipeline.job import keeping
-    from aclweb.pipeline.matrix import write_matrix
+    from aclweb.pipeline.matrix import STEPS, write_matrix
 
     out = tmp_path_factory.mktemp("out") / "matrix"
-    with keeping() as keep:
-        write_matrix(spark, snapshot_of(TODAY), logged(spark, LINES), out, keep, wanted=Wanted())
+    with keeping() as keep, saying(STEPS) as step:
+        write_matrix(spark, snapshot_of(TODAY), logged(spark, LINES), out, keep, wanted=Wanted(), step=step)
     return out
 
 

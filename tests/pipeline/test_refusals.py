@@ -16,7 +16,7 @@ from aclweb.acl.authorizer.remedies import smallest_fix
 from aclweb.acl.logged.causes import likely_cause
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from tests.builders import allow, deny
-from tests.pipeline.made_logs import Line, logged
+from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
@@ -55,11 +55,12 @@ PERMITTED = [
 @pytest.fixture(scope="module")
 def result(spark, tmp_path_factory) -> Path:
     from aclweb.pipeline.job import keeping
-    from aclweb.pipeline.refusals import write_refusals
+    from aclweb.pipeline.refusals import STEPS, write_refusals
 
     out = tmp_path_factory.mktemp("out") / "refusals"
-    with keeping() as keep:
-        write_refusals(spark, snapshot_of(TODAY), logged(spark, [*DENIED, *PERMITTED]), out, keep)
+    with keeping() as keep, saying(STEPS) as step:
+        found = logged(spark, [*DENIED, *PERMITTED])
+        write_refusals(spark, snapshot_of(TODAY), found, out, keep, step=step)
     return out
 
 

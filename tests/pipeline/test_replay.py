@@ -19,6 +19,7 @@ from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.replay import CHANGES
 from tests.builders import acl, allow, deny
 from tests.pipeline import plain
+from tests.pipeline.made_logs import saying
 from tests.pipeline.samples import BINDINGS, RULES
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
@@ -59,15 +60,16 @@ def result(spark, logs, snapshot_file, tmp_path_factory) -> Path:
 
 def run(spark, snapshot_file: Path, logs: list[Path], folder: Path) -> Path:
     from aclweb.pipeline.job import keeping, read_logs
-    from aclweb.pipeline.replay import read_edit_file, write_replay
+    from aclweb.pipeline.replay import STEPS, read_edit_file, write_replay
     from aclweb.pipeline.snapshot import read_snapshot
 
     edit = folder / "edit.jsonl"
     edit.write_text(write_delta(EDIT), encoding="utf-8")
     out = folder / "replay"
-    with keeping() as keep:
+    with keeping() as keep, saying(STEPS) as step:
         logged = read_logs(spark, [str(log) for log in logs], keep)
-        write_replay(spark, read_snapshot(snapshot_file), logged, out, keep, delta=read_edit_file(edit))
+        delta = read_edit_file(edit)
+        write_replay(spark, read_snapshot(snapshot_file), logged, out, keep, delta=delta, step=step)
     return out
 
 

@@ -1,13 +1,23 @@
 """What do logged requests say about the ACLs: which are needed, which rights would suffice, why was one denied?
 
-Import from here: `evidence_in`, which says whether a log may call an ACL unused; `one_of` and `removable`, which say
+Import from here: `evidence_in`, which says whether a log may call an ACL unused, also where brokers are gone
+(`with_gone`); `one_of` and `removable`, which say
 which ACLs may go; `opens` and `last_covers`, without which ACLs a name is open to everyone; `likely_cause` of a denial,
 and the `nearest` names that ACLs have; and `propose`, the fewest rights that allow what a principal was logged to use,
 with its `Choices` and `Used` requests.
 """
 
 from aclweb.acl.logged.causes import Cause, likely_cause
-from aclweb.acl.logged.evidence import NO_PERMITS, BrokerDay, Evidence, Wanted, both, evidence_in
+from aclweb.acl.logged.evidence import (
+    ALL_HOURS,
+    NO_PERMITS,
+    BrokerDay,
+    Evidence,
+    Wanted,
+    both,
+    evidence_in,
+    with_gone,
+)
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
 from aclweb.acl.logged.near_names import nearest
@@ -17,6 +27,7 @@ from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import Rights, rights_of
 
 __all__ = [
+    "ALL_HOURS",
     "HOSTS",
     "LAST_COVER",
     "NAMES",
@@ -41,4 +52,5 @@ __all__ = [
     "propose",
     "removable",
     "rights_of",
+    "with_gone",
 ]

@@ -7,7 +7,7 @@ understood. Everything else is "cannot tell", with what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -18,6 +18,7 @@ NO_HOURS = "the result does not say in which hours the brokers wrote; run the jo
 NO_TIME = "no record of the log begins with a time"
 
 _DAY_HOURS = 24
+ALL_HOURS = (1 << _DAY_HOURS) - 1
 _NAMED = 3
 
 
@@ -106,6 +107,24 @@ def evidence_in(
     return Evidence(
         wanted.days, start, end, {PermissionType.ALLOW: allow, PermissionType.DENY: deny}, brokers
     )
+
+
+def with_gone(found: Iterable[BrokerDay], gone: Mapping[str, date], last: date) -> Iterator[BrokerDay]:
+    """Yield what brokers wrote, and for each that is gone the hours since then as if it had written in all.
+
+    gone: since which day each broker did not run any more. last: the last day of the log. Of a broker that wrote on
+    that day or later, only what it wrote is given.
+    """
+    away = dict(gone)
+    there = set()
+    for row in found:
+        yield row
+        there.add(row.broker)
+        if row.broker in away and row.day >= away[row.broker]:
+            del away[row.broker]
+    for broker in sorted(away.keys() & there):
+        for place in range((last - away[broker]).days + 1):
+            yield BrokerDay(broker, away[broker] + timedelta(days=place), ALL_HOURS, ALL_HOURS)
 
 
 def both(reason: str) -> dict[PermissionType, str]:
