@@ -133,7 +133,7 @@ ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.number("ACLWEB_CLUSTER_TIMEOUT_SECONDS", de
 # a third of it; raise it where brokers need longer to answer.
 ACLWEB_LEASE_SECONDS = env.number("ACLWEB_LEASE_SECONDS", default=30, most=86_400)
 
-# Seconds between two looks for changes that no worker has taken, or whose worker died.
+# Seconds between two looks for changes and analyses that no worker has taken, or whose worker died.
 ACLWEB_SWEEP_SECONDS = env.number("ACLWEB_SWEEP_SECONDS", default=5)
 
 # ACLs, topics and groups that each process keeps in memory for pages, over all clusters: some 40 MB
@@ -422,6 +422,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
         "ClusterStateEnum": "aclweb.clusters.client.ClusterState",
+        "AnalysisStateEnum": "aclweb.insights.models.Analysis.State",
         "ComputationKindEnum": "aclweb.changes.models.Computation.Kind",
         "ChangeStateEnum": "aclweb.changes.models.Change.State",
         "ComputationStateEnum": "aclweb.changes.models.Computation.State",
@@ -479,6 +480,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     },
     "pick up changes that wait for a worker": {
         "task": "changes.sweep",
+        "schedule": timedelta(seconds=ACLWEB_SWEEP_SECONDS),
+        "options": {"expires": ACLWEB_SWEEP_SECONDS},
+    },
+    "pick up analyses that wait for a worker": {
+        "task": "insights.sweep",
         "schedule": timedelta(seconds=ACLWEB_SWEEP_SECONDS),
         "options": {"expires": ACLWEB_SWEEP_SECONDS},
     },

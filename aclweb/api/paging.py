@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import PageNumberPagination
@@ -40,11 +41,11 @@ class Pages(PageNumberPagination):
     def get_page_number(self, _: Request, paginator: Paginator[Any]) -> int:
         return min(self.number, paginator.num_pages)
 
-    def of(self, rows: Sequence[Any]) -> list[Any]:
+    def of(self, rows: Sequence[Any] | QuerySet[Any]) -> list[Any]:
         """Return the rows of a list that are on this page."""
         return self.paginate_queryset(rows, self.request) or []
 
-    def count(self, rows: Sequence[Any]) -> int:
+    def count(self, rows: Sequence[Any] | QuerySet[Any]) -> int:
         """Return how many pages a list has."""
         return self.django_paginator_class(rows, self.size).num_pages
 
@@ -52,5 +53,5 @@ class Pages(PageNumberPagination):
 class OpenPages(Pages):
     """The same, but a page behind the last one is empty."""
 
-    def of(self, rows: Sequence[Any]) -> list[Any]:
+    def of(self, rows: Sequence[Any] | QuerySet[Any]) -> list[Any]:
         return super().of(rows) if self.number <= self.count(rows) else []

@@ -16,9 +16,9 @@ from typing import Any
 
 from aclweb.insights.current import current_load
 from aclweb.insights.denial_groups import Groups
+from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay
 from aclweb.insights.request_rows import Days, store_requests
-from aclweb.insights.result import InsightsError as InsightsError
 from aclweb.insights.result import Result, in_utc
 from aclweb.insights.staging import begin, clear, publish, step, take_back
 from aclweb.inventory.models import Cluster, Revision

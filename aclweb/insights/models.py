@@ -10,13 +10,17 @@ of a DaySet never change, and loads in which a day is the same share one. So not
 unfinished load writes is part of what pages show.
 
 What people say of denials is in rows of its own, which outlive every load.
+
+One Analysis is one run of another job that somebody asked for; its result is in AnalysisRow.
 """
 
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.leases import Leased
@@ -278,3 +282,95 @@ class DenialMark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key[:12]}: {self.state}, by {self.set_by}"
+
+
+def new_address() -> str:
+    """Return a text that nobody can guess."""
+    return token_hex(16)
+
+
+class Analysis(Leased):
+    """One run of a job over the logs of a cluster: who asked for it, how far it is, and what it found in short.
+
+    Whoever may look at the cluster sees it.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "QUEUED", "waits for a worker"
+        RUNNING = "RUNNING", "at work"
+        DONE = "DONE", "done"
+        FAILED = "FAILED", "failed"
+        CANCELLED = "CANCELLED", "cancelled"
+
+    address = models.CharField(max_length=32, unique=True, default=new_address)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="analyses")
+    job = models.CharField(max_length=20)
+    options = models.JSONField(default=dict)  # the value of each option of the job, by its name
+    asked_by = models.CharField(max_length=254)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+
+    # The step at work, as the job says it, how many came before it, and how many there are.
+    step = models.CharField(max_length=200, blank=True)
+    steps_done = models.PositiveSmallIntegerField(default=0)
+    steps = models.PositiveSmallIntegerField(default=0)
+    # Of this step: the tasks of the stages that Spark works on.
+    tasks_done = models.PositiveIntegerField(default=0)
+    tasks = models.PositiveIntegerField(default=0)
+
+    asked_at = models.DateTimeField()  # this and the next two by the database's clock
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    problem = KafkaTextField(default="")  # why it has no result, for people
+
+    revision_number = models.PositiveIntegerField(null=True)  # of the ACLs that it worked with
+    sentences = models.JSONField(default=list)  # what it read and found, for people
+    facts = models.JSONField(default=dict)  # the manifest, without the list of files
+    # Of each table: rows of each kind that are kept, and in "" all.
+    counts = models.JSONField(default=dict)
+    rows_kept = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster"], condition=Q(state="RUNNING"), name="one_analysis_at_a_time_a_cluster"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job} of {self.cluster}: {self.get_state_display()}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker has it, or will have it."""
+        return self.state in OPEN
+
+
+# States of an analysis that has no end yet.
+OPEN = (Analysis.State.QUEUED, Analysis.State.RUNNING)
+
+
+class AnalysisRow(models.Model):
+    """One row of a table of a result, in the order in which the job wrote them."""
+
+    analysis = models.ForeignKey(Analysis, on_delete=models.CASCADE, related_name="rows")
+    table = models.CharField(max_length=20)
+    number = models.PositiveIntegerField()
+    kind = models.CharField(
+        max_length=20
+    )  # what the table is filtered by: a state, a cause; empty without one
+    principal = KafkaTextField()
+    name = KafkaTextField()  # of the resource or host that it is about
+    values = models.TextField()  # the whole row, as JSON
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["analysis", "table", "number"], name="one_row_a_number_and_table_of_an_analysis"
+            )
+        ]
+        indexes = [models.Index(fields=["analysis", "table", "kind", "number"])]
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.number}: {self.kind} {self.principal} {self.name}"

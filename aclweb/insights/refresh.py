@@ -7,13 +7,9 @@ workers, on one host or two, from reading the same logs at once.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
-import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,20 +18,19 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import QuerySet
 
-from aclweb.insights.load import InsightsError, load
+from aclweb.insights import spark_child
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.load import load
 from aclweb.insights.models import Load, Refresh
 from aclweb.inventory import leases
 from aclweb.inventory.admin import log_sources
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import snapshot_text
-from aclweb.runtime import child_process
-from aclweb.runtime.java import JavaError, java_home
 
 logger = logging.getLogger(__name__)
 
 LONGEST_RUN_SECONDS = 3600.0
-_GRACE_SECONDS = 10.0
 
 
 def refresh(cluster: Cluster) -> Load | None:
@@ -116,33 +111,14 @@ def _row(cluster: Cluster) -> QuerySet[Refresh]:
 
 
 def _run(arguments: Sequence[str]) -> None:
-    status, errors = _job([arguments[0], "--master", settings.ACLWEB_SPARK_MASTER, *arguments[1:]])
+    status, errors = _job(arguments)
     if status != 0:
-        last = [line for line in errors.splitlines() if line.strip()][-1:]
-        raise InsightsError(f"The logs were not read. {last[0] if last else 'The job gave no reason.'}")
+        raise InsightsError(f"The logs were not read. {spark_child.why_failed(errors)}")
 
 
 def _job(arguments: Sequence[str]) -> tuple[int, str]:
     """Run the pipeline in a process of its own; return its exit status and what it wrote as errors."""
-    try:
-        home = java_home(settings.JAVA_HOME, cache=settings.XDG_CACHE_HOME)
-    except JavaError as error:
-        raise InsightsError(f"The logs were not read, because Spark needs Java. {error}") from error
-    child = subprocess.Popen(
-        [sys.executable, "-m", "aclweb.pipeline", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=child_process.environment(
-            {
-                "JAVA_HOME": str(home),
-                "PYTHONPATH": os.pathsep.join(sys.path),
-                "ACLWEB_SPARK_MEMORY": settings.ACLWEB_SPARK_MEMORY,
-            }
-        ),
-        process_group=0,
-    )
+    child = spark_child.start(arguments, stderr=subprocess.PIPE)
     try:
         _, errors = child.communicate(timeout=LONGEST_RUN_SECONDS)
     except subprocess.TimeoutExpired as error:
@@ -150,14 +126,5 @@ def _job(arguments: Sequence[str]) -> tuple[int, str]:
             f"Reading the logs took longer than {LONGEST_RUN_SECONDS / 60:.0f} minutes and was ended."
         ) from error
     finally:
-        _end(child)
+        spark_child.end(child)
     return child.returncode, errors
-
-
-def _end(child: subprocess.Popen[str]) -> None:
-    """End the child's whole group, the JVM and its Python workers too; nothing of it outlives this call."""
-    for ending in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, ending)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_GRACE_SECONDS)

@@ -1,4 +1,4 @@
-"""What does a result of the usage job hold, and is it a whole one?
+"""What does a result of a job hold, and is it a whole one?
 
 The manifest is checked when the result is opened. Its tables are read in batches, so that a long log takes no more
 memory than a short one.
@@ -7,35 +7,41 @@ memory than a short one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from aclweb.insights.errors import InsightsError
+
 FORMAT = 1
-_JOB = "usage"
+USAGE = "usage"
 _TABLES = ("usage", "requests")
 # Results of earlier versions tell no hours.
 _LATER_TABLES = ("coverage",)
 
 
-class InsightsError(Exception):
-    """A result that cannot be loaded, or a job that could not run; the message is a sentence."""
-
-
 @dataclass(frozen=True)
 class Result:
-    """The folder that the usage job wrote, with its manifest."""
+    """The folder that a job wrote, with its manifest."""
 
     folder: Path
     manifest: dict[str, Any]
 
     @classmethod
     def open(cls, folder: Path) -> Result:
-        """Return the result in a folder; raises InsightsError if it is not whole, or not of this job."""
-        result = cls(folder, _manifest(folder))
+        """Return the result of the usage job; raises InsightsError if it is not whole, or of another job."""
+        result = cls(folder, _manifest(folder, USAGE))
         for name in (*_TABLES, *(table for table in _LATER_TABLES if result.has(table))):
+            result._check(name)
+        return result
+
+    @classmethod
+    def of_job(cls, folder: Path, job: str, tables: Iterable[str]) -> Result:
+        """Return the result of a job in a folder; raises InsightsError as `open` does."""
+        result = cls(folder, _manifest(folder, job))
+        for name in tables:
             result._check(name)
         return result
 
@@ -109,7 +115,7 @@ def _moment(text: str | None) -> datetime | None:
     return in_utc(datetime.fromisoformat(text)) if text else None
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def _manifest(folder: Path, job: str) -> dict[str, Any]:
     path = folder / "manifest.json"
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -119,9 +125,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise InsightsError(f"{path} cannot be read as a manifest: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("job") != _JOB:
+    if not isinstance(manifest, dict) or manifest.get("job") != job:
         raise InsightsError(
-            f"{path} is not of the job {_JOB!r}; load a result of `python -m aclweb.pipeline usage`."
+            f"{path} is not of the job {job!r}; load a result of `python -m aclweb.pipeline {job}`."
         )
     if manifest.get("format") != FORMAT:
         raise InsightsError(

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import IntegrityError, models, transaction
 
+from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import (
     AclUse,
     DaySet,
@@ -23,7 +24,6 @@ from aclweb.insights.models import (
     RequestDay,
     RequestTotals,
 )
-from aclweb.insights.result import InsightsError
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.store import in_turn
 

@@ -1,19 +1,26 @@
 """The doors through which workers learn from the logs.
 
 `refresh_all` rings once for each cluster that has logs. A refresh that finds another one
-at work on the same cluster leaves it to that one.
+at work on the same cluster leaves it to that one. Of the analyses that people ask for, a process
+runs one at a time.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 
 from aclweb.celery import app
 from aclweb.insights import refresh as refreshing
-from aclweb.insights.load import InsightsError
+from aclweb.insights.analyses import keeping, ringing, running
+from aclweb.insights.errors import InsightsError
+from aclweb.inventory import leases
 from aclweb.inventory.models import Cluster
 
 logger = logging.getLogger(__name__)
+
+# Of one process: its other threads stay free for lint runs, logs and the heartbeat.
+_slot = threading.BoundedSemaphore()
 
 
 @app.task(name="insights.refresh", ignore_result=True, acks_late=True)
@@ -39,3 +46,25 @@ def refresh_all() -> None:
         .values_list("pk", flat=True)
     ):
         refresh.delay(cluster_id)
+
+
+@app.task(name=ringing.TASK, ignore_result=True, acks_late=True)
+def analyse_next() -> None:
+    """Run the analysis that has waited longest, then enqueue the next; does nothing where none waits."""
+    # Where another thread runs one, it goes on with the next.
+    if not _slot.acquire(blocking=False):
+        return
+    try:
+        has_run = running.run_next(leases.owner("analysis"))
+    finally:
+        _slot.release()
+    if has_run and running.is_waiting():
+        ringing.enqueue()
+
+
+@app.task(name="insights.sweep", ignore_result=True, acks_late=True)
+def sweep() -> None:
+    """Enqueue again the analyses that wait, or whose worker was lost; forget old ones."""
+    if running.is_waiting():
+        ringing.enqueue()
+    keeping.forget_old()

@@ -28,8 +28,8 @@ _THREADS = {
     pulses.CHANGES: 8,
     # As many for clusters that answer as for those that do not, and one for the heartbeat.
     pulses.SYNCS: 2 * settings.ACLWEB_SYNCS_AT_ONCE + 1,
-    # Two for lint runs and logs, and one that computes impacts.
-    pulses.SEARCHES: 3,
+    # Two for lint runs and logs, one that computes impacts, and one that runs analyses.
+    pulses.SEARCHES: 4,
 }
 # A worker without a sign of life for so long is replaced. Readiness tells long before; a busy
 # machine is no reason to end work that goes on.

@@ -16,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
 from aclweb.insights import refresh as refreshing  # noqa: E402
-from aclweb.insights.load import InsightsError  # noqa: E402
+from aclweb.insights.errors import InsightsError  # noqa: E402
 from aclweb.inventory.models import Cluster  # noqa: E402
 from aclweb.inventory.sync.run import sync  # noqa: E402
 from tests.builders import allow  # noqa: E402

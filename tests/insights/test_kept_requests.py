@@ -18,7 +18,8 @@ from aclweb.acl.model.vocabulary import Resource, ResourceType
 from aclweb.insights import queries
 from aclweb.insights.current import current_load
 from aclweb.insights.denials import inbox
-from aclweb.insights.load import InsightsError, load
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.load import load
 from aclweb.insights.models import (
     AclUse,
     DaySet,

@@ -11,7 +11,8 @@ from django.db import OperationalError
 
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.current import current_load
-from aclweb.insights.load import InsightsError, load
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.load import load
 from aclweb.insights.models import AclUse, Load
 from tests.builders import allow
 from tests.insights.conftest import BINDINGS

@@ -17,11 +17,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from aclweb.acl.notation.files import binding_key
-from aclweb.insights import queries, refresh, tasks
+from aclweb.insights import analyses, queries, refresh, spark_child, tasks
+from aclweb.insights.analyses import running
 from aclweb.insights.coverage import coverage
 from aclweb.insights.declarations import declarations
 from aclweb.insights.denials import inbox
-from aclweb.insights.load import InsightsError, load
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.load import load
 from aclweb.insights.models import Load
 from aclweb.insights.requests import requests_of
 from aclweb.inventory import leases
@@ -73,6 +75,23 @@ def test_the_logs_of_a_cluster_are_read_and_loaded(logged, monkeypatch):
     assert queries.usage_of(logged, [key])[key].requests == 1
     assert inbox(logged, in_force_since=lambda numbers: {}).rows[0].cause.kind == "deny"
     assert [check.kind for check in declarations(logged)] == ["contradicts"]
+    assert_a_real_job_answers_from_its_table(logged)
+
+
+def assert_a_real_job_answers_from_its_table(logged: Cluster) -> None:
+    row = analyses.ask(cluster=logged, job="load-bearing", options={}, person="ada")
+
+    assert running.run_next("worker")
+
+    row.refresh_from_db()
+    assert (row.state, row.problem) == ("DONE", "")
+    assert row.step == running.STORING
+    assert row.counts["acls"][""] == len(BINDINGS)
+    found = map(analyses.values_of, analyses.found_in(row, analyses.JOBS["load-bearing"].tables[0]))
+    states = {each["binding_key"]: each["state"] for each in found}
+    assert states[binding_key(BINDINGS[0])] == "needed"
+    assert states[binding_key(BINDINGS[1])] == "no data"
+    assert row.sentences[0].startswith("Read 2 records of 1 file, from 2026-11-20 10:00:00")
 
 
 def test_the_snapshot_for_the_job_holds_what_is_in_force_and_declared(logged, tmp_path):
@@ -136,8 +155,8 @@ def test_a_job_that_takes_too_long_is_ended_with_its_children(logged, monkeypatc
         started.append(child)
         return child
 
-    monkeypatch.setattr(refresh.subprocess, "Popen", sleeper)
-    monkeypatch.setattr(refresh, "java_home", lambda given, cache: Path("/"))
+    monkeypatch.setattr(spark_child.subprocess, "Popen", sleeper)
+    monkeypatch.setattr(spark_child, "java_home", lambda given, cache: Path("/"))
     monkeypatch.setattr(refresh, "LONGEST_RUN_SECONDS", 0.2)
 
     with pytest.raises(InsightsError, match="took longer than"):
@@ -152,9 +171,11 @@ def test_a_job_gets_the_java_and_the_memory_that_the_settings_name(logged, monke
     telling = "import os, sys; sys.exit(os.environ['JAVA_HOME'] + ' ' + os.environ['ACLWEB_SPARK_MEMORY'])"
 
     monkeypatch.setattr(
-        refresh.subprocess, "Popen", lambda command, **given: popen([sys.executable, "-c", telling], **given)
+        spark_child.subprocess,
+        "Popen",
+        lambda command, **given: popen([sys.executable, "-c", telling], **given),
     )
-    monkeypatch.setattr(refresh, "java_home", lambda given, cache: f"{given} {cache}")
+    monkeypatch.setattr(spark_child, "java_home", lambda given, cache: f"{given} {cache}")
 
     with pytest.raises(InsightsError, match=r"The logs were not read\. /java /cache 3g"):
         refresh.refresh(logged)
@@ -245,7 +266,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
             "The logs were not read. The job failed: EOFException: Unexpected end of input stream"
         )
 
-    monkeypatch.setattr(refresh, "java_home", lambda given, cache: Path("/"))
+    monkeypatch.setattr(spark_child, "java_home", lambda given, cache: Path("/"))
     monkeypatch.setattr(refresh, "_run", failing)
     tasks.refresh(logged.pk)
 

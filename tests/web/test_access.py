@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from django.db import transaction
+from django.db.models.functions import Now
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -22,6 +23,7 @@ from aclweb.audit.models import Event
 from aclweb.changes import asking, computing, review
 from aclweb.changes.models import Computation
 from aclweb.changes.question import what_if
+from aclweb.insights.models import Analysis
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import LogSource
 from aclweb.inventory.sync.run import sync
@@ -128,6 +130,16 @@ TABLE: dict[str, Row] = {
     "denials-export": Row(f"{C}insights/denials/export/", SEEN),
     "use-map": Row(f"{C}insights/use/", SEEN),
     "use-days": Row(f"{C}insights/use/days/?principal=User:bob", SEEN),
+    "analyses": Row(f"{C}insights/analyses/", SEEN),
+    # No log has been read, which is told on the page to which one is led.
+    "analysis-start": Row(
+        f"{C}insights/analyses/start/", (302, 404, 302, 302, 302, 302), "post", {"job": "matrix"}
+    ),
+    "analysis": Row(f"{C}insights/analyses/{{analysis}}/", SEEN),
+    "analysis-cancel": Row(
+        f"{C}insights/analyses/{{analysis}}/cancel/", (302, 404, 302, 302, 302, 302), "post"
+    ),
+    "analysis-export": Row(f"{C}insights/analyses/{{analysis}}/export/", SEEN),
     "coverage": Row(f"{C}insights/coverage/", SEEN),
     "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
     # Nobody has named a broker, which is said on the page.
@@ -153,6 +165,9 @@ TABLE: dict[str, Row] = {
     "api:findings": Row(f"{A}findings/", API_SEEN),
     "api:log-sources": Row(f"{A}log-sources/", API_SEEN),
     "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
+    "api:analyses": Row(f"{A}analyses/", API_SEEN),
+    "api:analysis": Row(f"{A}analyses/{{analysis}}/", API_SEEN),
+    "api:analysis-rows": Row(f"{A}analyses/{{analysis}}/rows/", API_SEEN),
     "api:computation": Row(f"{A}computations/{{computation}}/", API_SEEN),
     "api:changes": Row("/api/v1/changes/", API_OWN),
     "api:change": Row("/api/v1/changes/CR-{change}/", API_SEEN),
@@ -183,6 +198,7 @@ def waiting(cluster, ada):
     )
     asking.ask(what_if(in_force(cluster), Delta(add=(RULE,))), person=ada)
     computing.run_next("worker")
+    Analysis.objects.create(cluster=cluster, job="load-bearing", asked_by="ada", asked_at=Now())
     return review.submit(change=change, actor=ada)
 
 
@@ -267,6 +283,8 @@ def ask(browser, row: Row, change):
 def filled(text: str, change) -> str:
     if "{computation}" in text:
         text = text.replace("{computation}", Computation.objects.order_by("pk")[0].address)
+    if "{analysis}" in text:
+        text = text.replace("{analysis}", Analysis.objects.order_by("pk")[0].address)
     if "{source}" in text:
         # Who tries addresses at random may have removed it.
         found = LogSource.objects.order_by("pk").first()

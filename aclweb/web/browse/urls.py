@@ -4,6 +4,8 @@ from django.urls import path
 
 from aclweb.web.browse import (
     acls,
+    analyses,
+    analysis_page,
     coverage,
     denials,
     findings,
@@ -33,6 +35,13 @@ urlpatterns = [
     path("c/<slug:slug>/insights/denials/export/", denials.export, name="denials-export"),
     path("c/<slug:slug>/insights/use/", use_map.index, name="use-map"),
     path("c/<slug:slug>/insights/use/days/", use_days.detail, name="use-days"),
+    path("c/<slug:slug>/insights/analyses/", analyses.index, name="analyses"),
+    path("c/<slug:slug>/insights/analyses/start/", analyses.start, name="analysis-start"),
+    path("c/<slug:slug>/insights/analyses/<slug:address>/", analysis_page.detail, name="analysis"),
+    path("c/<slug:slug>/insights/analyses/<slug:address>/cancel/", analysis_page.end, name="analysis-cancel"),
+    path(
+        "c/<slug:slug>/insights/analyses/<slug:address>/export/", analysis_page.export, name="analysis-export"
+    ),
     path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
     path("c/<slug:slug>/insights/coverage/export/", coverage.export, name="coverage-export"),
     path("c/<slug:slug>/insights/coverage/retire/", coverage.retire_broker, name="broker-retire"),

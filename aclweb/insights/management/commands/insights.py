@@ -11,7 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from aclweb.insights import refresh
 from aclweb.insights.coverage import coverage
-from aclweb.insights.load import InsightsError, load
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.load import load
 from aclweb.inventory.models import Cluster
 
 

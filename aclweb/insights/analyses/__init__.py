@@ -1,0 +1,49 @@
+"""Which jobs over the logs can be asked for, how far is each, and what did it find?
+
+Import from here: `JOBS`, `ask` and `cancel`, `progress_of`, `newest_of` and `of_address`, and the rows of a result.
+"""
+
+from aclweb.insights.analyses.asking import (
+    MOST_OPEN,
+    Progress,
+    TooManyOpen,
+    ask,
+    cancel,
+    known_options,
+    newest_of,
+    of_address,
+    progress_of,
+)
+from aclweb.insights.analyses.covered import Claim, claims_of, headline, left_out
+from aclweb.insights.analyses.jobs import JOBS, AnalysisJob, Column, Kind, Option, ResultTable
+from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT, MOST_ROWS
+from aclweb.insights.analyses.reading import acls_of, exported, found_in, values_of
+
+__all__ = [
+    "JOBS",
+    "KEPT_FOR",
+    "MOST_KEPT",
+    "MOST_OPEN",
+    "MOST_ROWS",
+    "AnalysisJob",
+    "Claim",
+    "Column",
+    "Kind",
+    "Option",
+    "Progress",
+    "ResultTable",
+    "TooManyOpen",
+    "acls_of",
+    "ask",
+    "cancel",
+    "claims_of",
+    "exported",
+    "found_in",
+    "headline",
+    "known_options",
+    "left_out",
+    "newest_of",
+    "of_address",
+    "progress_of",
+    "values_of",
+]

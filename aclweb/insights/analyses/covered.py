@@ -1,0 +1,66 @@
+"""What did the log of an analysis hold, and what can therefore be claimed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from aclweb.acl.model import number_of
+from aclweb.insights.analyses.jobs import AnalysisJob, ResultTable
+from aclweb.insights.models import Analysis
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence about what the log can show; known: whether it can."""
+
+    known: bool
+    sentence: str
+
+
+def claims_of(row: Analysis, job: AnalysisJob) -> tuple[Claim, ...]:
+    """Return what the log of a result that is done can show, and what it cannot."""
+    return tuple(_claims(row.facts, job))
+
+
+def headline(row: Analysis, table: ResultTable) -> str:
+    """Return how many rows of each kind a table has: `7 ACLs: 4 needed, 3 unused.`"""
+    counts = row.counts.get(table.name, {})
+    total = number_of(counts.get("", 0), table.noun)
+    parts = [kind.counted(counts[kind.value]) for kind in table.kinds if counts.get(kind.value)]
+    return f"{total}: {', '.join(parts)}." if parts else f"{total}."
+
+
+def left_out(row: Analysis, table: ResultTable) -> str:
+    """Say how many rows of a table the job wrote that are not kept; empty where all are."""
+    written = row.facts.get("rows", {}).get(table.name, 0)
+    kept = row.counts.get(table.name, {}).get("", 0)
+    return f"The first {kept:,} of {written:,} rows are kept." if kept < written else ""
+
+
+def _claims(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:
+    coverage = facts["coverage"]
+    if coverage["first_at"]:
+        yield Claim(
+            True,
+            f"The log covers {coverage['first_at'][:16]} to {coverage['last_at'][:16]} of the brokers' clocks.",
+        )
+    else:
+        yield Claim(False, "No record of the log begins with a time.")
+    reasons = facts.get("evidence", {}).get("missing", {})
+    missing = [(words, reasons[permission]) for permission, words in job.claims if permission in reasons]
+    if job.claims and not missing:
+        yield Claim(True, f"It holds enough to call something unused: {_window(facts['evidence'])}.")
+    for words, reason in missing:
+        yield Claim(False, f"{words}: cannot tell, {reason}.")
+    if not coverage["permits_seen"] and not missing:
+        yield Claim(False, "Permits are not logged, so only denials are known.")
+    if facts.get("unread") and not missing:
+        yield Claim(False, f"What is missing: {facts['unread']}.")
+    if job.name == "load-bearing" and not facts.get("ages_known", False):
+        yield Claim(False, "The ages of ACLs are not known, so a young one may be called unused.")
+
+
+def _window(evidence: dict[str, Any]) -> str:
+    return f"the {evidence['days']} days to {evidence['end'][:16]}, with permits of all brokers"

@@ -1,0 +1,451 @@
+"""Which jobs can be asked for, what is each for, and what do the tables of its result hold?
+
+The tables and their columns are those of docs/pipeline.md; a page shows some of the columns, a download has all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Shown = Literal[
+    "acl",
+    "acls",
+    "moment",
+    "number",
+    "operation",
+    "principal",
+    "resource",
+    "sentence",
+    "text",
+    "topic",
+    "yes",
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a page: what it is called and how its value is shown.
+
+    An `acl` or a `resource` is made of several columns of the table; `acls` are keys of ACLs.
+    """
+
+    name: str
+    heading: str
+    shown: Shown
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One value by which a table is filtered: its word, and what it means. tone: how serious it is.
+
+    one, many: what follows a number of such rows, where that is not the word.
+    """
+
+    value: str
+    word: str
+    meaning: str
+    tone: str = ""
+    one: str = ""
+    many: str = ""
+
+    def counted(self, number: int) -> str:
+        """Return `1 new address`, `4 new addresses`."""
+        word = self.word if self.word.startswith("ACL") else self.word[:1].lower() + self.word[1:]
+        return f"{number:,} {(self.one or word) if number == 1 else (self.many or self.one or word)}"
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """One table of a result. by: the column that holds a row's kind, empty where it has none."""
+
+    name: str
+    title: str
+    noun: str
+    columns: tuple[Column, ...]
+    by: str = ""
+    kinds: tuple[Kind, ...] = ()
+    empty: str = "The log has nothing for this table."
+
+    def word_of(self, value: str) -> Kind:
+        """Return what a kind is called; a value that no kind has is its own word."""
+        return next((kind for kind in self.kinds if kind.value == value), Kind(value, value, ""))
+
+
+@dataclass(frozen=True)
+class Option:
+    """One choice before a job starts: `flag` is the option of the command, values are (value, word)."""
+
+    name: str
+    label: str
+    flag: str
+    values: tuple[tuple[str, str], ...]
+
+    @property
+    def default(self) -> str:
+        return self.values[0][0]
+
+
+@dataclass(frozen=True)
+class AnalysisJob:
+    """One job: `question` is what people have who start it.
+
+    claims: what it says that no request needed, for which the log must hold enough: the permission whose ACLs it is
+    about, and its words. ages: whether it wants to know since when each ACL exists.
+    """
+
+    name: str
+    title: str
+    question: str
+    tables: tuple[ResultTable, ...]
+    options: tuple[Option, ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
+    ages: bool = False
+
+    def table(self, name: str) -> ResultTable | None:
+        return next((table for table in self.tables if table.name == name), None)
+
+
+_PRINCIPAL = Column("principal", "Principal", "principal")
+_LINES = Column("lines", "Requests", "number")
+_DENIED = Column("denied", "Denied", "number")
+_LAST = Column("last_at", "Last", "moment")
+_OPERATION = Column("operation", "Operation", "operation")
+_RESOURCE = Column("resource_name", "Resource", "resource")
+
+_LOAD_BEARING = AnalysisJob(
+    "load-bearing",
+    "Needed ACLs",
+    "Which ACLs do the logged requests need, and which may go together?",
+    (
+        ResultTable(
+            "acls",
+            "ACLs",
+            "ACL",
+            (
+                Column("state", "State", "text"),
+                Column("resource_name", "ACL", "acl"),
+                Column("needed", "Needed by", "number"),
+                Column("requests", "Requests", "number"),
+                _LAST,
+                Column("replaceable_by", "Others that give the same", "acls"),
+                Column("removable", "May go", "yes"),
+                Column("reason", "Why", "sentence"),
+            ),
+            "state",
+            (
+                Kind("needed", "Needed", "Without it a logged request would get another answer.", "good"),
+                Kind(
+                    "replaceable", "Replaceable", "Other ACLs, or the default, give the same answers.", "warn"
+                ),
+                Kind("unused", "Unused", "No logged request needed it.", "warn"),
+                Kind("orphaned", "Orphaned", "No topic that exists matches it.", "warn"),
+                Kind("too young", "Too young", "It is younger than the log must reach back."),
+                Kind("no data", "Cannot tell", "The log does not hold enough."),
+            ),
+            empty="The cluster has no ACL.",
+        ),
+    ),
+    claims=(("ALLOW", "Unused ALLOW ACLs"), ("DENY", "Unused DENY ACLs")),
+    ages=True,
+)
+
+_ANOMALIES = AnalysisJob(
+    "anomalies",
+    "New and unusual",
+    "What happened for the first time, far more often than usual, or again after a long silence?",
+    (
+        ResultTable(
+            "anomalies",
+            "What is new or unusual",
+            "row",
+            (
+                Column("kind", "What", "text"),
+                Column("day", "Day", "text"),
+                _PRINCIPAL,
+                Column("host", "New address", "text"),
+                Column("resource_name", "New resource", "resource"),
+                _LINES,
+                _DENIED,
+                Column("usual", "Usual denials", "number"),
+                Column("quiet_days", "Quiet days before", "number"),
+            ),
+            "kind",
+            (
+                Kind(
+                    "denials",
+                    "Many denials",
+                    "Over 10 times the denials of its median day.",
+                    "bad",
+                    "day with many denials",
+                    "days with many denials",
+                ),
+                Kind("new principal", "New principal", "It was never logged before.", many="new principals"),
+                Kind(
+                    "new host",
+                    "New address",
+                    "A known principal comes from another address.",
+                    many="new addresses",
+                ),
+                Kind(
+                    "new resource",
+                    "New resource",
+                    "A known principal asks for another resource.",
+                    many="new resources",
+                ),
+                Kind(
+                    "back",
+                    "Back",
+                    "It asked for nothing on 30 days or more, and came back.",
+                    one="principal back",
+                    many="principals back",
+                ),
+            ),
+            empty="Nothing was new or unusual in these days.",
+        ),
+    ),
+    (
+        Option(
+            "lately",
+            "Days asked about",
+            "--lately",
+            (("7", "last 7 days"), ("1", "last day"), ("14", "last 14 days"), ("30", "last 30 days")),
+        ),
+    ),
+)
+
+_DISAGREEMENT = AnalysisJob(
+    "disagreement",
+    "Answered otherwise",
+    "Where did brokers answer otherwise than today's ACLs would, and why?",
+    (
+        ResultTable(
+            "disagreements",
+            "Requests that brokers answered otherwise",
+            "row",
+            (
+                Column("cause", "Cause", "text"),
+                Column("day", "Day", "text"),
+                _PRINCIPAL,
+                _OPERATION,
+                _RESOURCE,
+                Column("host", "From", "text"),
+                Column("allowed", "Broker allowed it", "yes"),
+                Column("decided_now", "Answer now", "text"),
+                Column("revision", "Changed by revision", "number"),
+                _LINES,
+            ),
+            "cause",
+            (
+                Kind(
+                    "changed",
+                    "ACLs changed",
+                    "The ACLs of that day answer as the broker did.",
+                    one="by changed ACLs",
+                ),
+                Kind(
+                    "declaration",
+                    "Wrong declaration",
+                    "The log contradicts what is declared.",
+                    "bad",
+                    "by a wrong declaration",
+                ),
+                Kind(
+                    "before history",
+                    "Before history",
+                    "The known revisions begin later.",
+                    one="from before the history",
+                ),
+                Kind(
+                    "unknown",
+                    "Unknown",
+                    "No ACLs of that day answer as the broker did.",
+                    "warn",
+                    "of unknown cause",
+                ),
+            ),
+            empty="Today's ACLs answer every logged request as the brokers did.",
+        ),
+    ),
+    ages=True,
+)
+
+_MATRIX = AnalysisJob(
+    "matrix",
+    "Used beside configured",
+    "Which principals used which topics, beside what they may use, and which topics are hot or dark?",
+    (
+        ResultTable(
+            "topics",
+            "Topics",
+            "topic",
+            (
+                Column("topic", "Topic", "topic"),
+                Column("state", "State", "text"),
+                Column("lines", "Permits", "number"),
+                Column("reads", "Read", "number"),
+                Column("writes", "Write", "number"),
+                Column("principals", "Principals", "number"),
+                _DENIED,
+                _LAST,
+            ),
+            "state",
+            (
+                Kind("used", "Used", "The most used come first.", "good"),
+                Kind("dark", "Dark", "It exists, and no request used it.", "warn"),
+                Kind("no data", "Cannot tell", "The log does not hold enough."),
+                Kind("gone", "Gone", "It was asked for, and does not exist."),
+            ),
+        ),
+        ResultTable(
+            "rights",
+            "Principals",
+            "row",
+            (
+                _PRINCIPAL,
+                _OPERATION,
+                Column("configured", "Topics allowed", "number"),
+                Column("used", "Topics used", "number"),
+                Column("lines", "Permits", "number"),
+            ),
+        ),
+        ResultTable(
+            "cells",
+            "Principals and topics",
+            "row",
+            (
+                _PRINCIPAL,
+                _OPERATION,
+                Column("topic", "Topic", "topic"),
+                _LINES,
+                _DENIED,
+                Column("days", "Days", "number"),
+                _LAST,
+                Column("allowed_now", "Allowed now", "yes"),
+            ),
+        ),
+    ),
+    claims=(("ALLOW", "Dark topics"),),
+)
+
+_REFUSALS = AnalysisJob(
+    "refusals",
+    "Denials of the whole log",
+    "Who was denied what, why probably, and which ACL would have allowed it?",
+    (
+        ResultTable(
+            "groups",
+            "Groups of denials",
+            "group",
+            (
+                Column("cause", "Cause", "text"),
+                _PRINCIPAL,
+                _OPERATION,
+                _RESOURCE,
+                Column("lines", "Denials", "number"),
+                Column("permitted", "Permits", "number"),
+                Column("hosts", "Addresses", "number"),
+                _LAST,
+                Column("sentence", "Why", "sentence"),
+            ),
+            "cause",
+            (
+                Kind("allowed-now", "Allowed now", "Today's ACLs allow it.", "good"),
+                Kind("deny", "A DENY", "A DENY ACL forbids it.", one="by a DENY"),
+                Kind("name", "Name", "An ACL names nearly this principal.", "warn", "by the name"),
+                Kind("host", "Address", "ACLs allow it from other addresses.", "warn", "by the address"),
+                Kind("group", "Group", "The consumer group is what lacks an ACL.", "warn", "by the group"),
+                Kind(
+                    "anonymous", "Anonymous", "The client did not say who it is.", one="by anonymous clients"
+                ),
+                Kind(
+                    "operation",
+                    "Operation",
+                    "ACLs allow the principal other operations.",
+                    one="by the operation",
+                ),
+                Kind("no-rule", "No ACL", "No ACL allows it.", one="without an ACL"),
+                Kind("unknown", "Unknown", "An ACL holds a value that is not known.", one="of unknown cause"),
+            ),
+            empty="The log has no denial.",
+        ),
+        ResultTable(
+            "by_day",
+            "Days",
+            "day",
+            (
+                Column("day", "Day", "text"),
+                Column("lines", "Denials", "number"),
+                Column("groups", "Groups", "number"),
+                Column("principals", "Principals", "number"),
+            ),
+        ),
+    ),
+)
+
+_LEAST_PRIVILEGE = AnalysisJob(
+    "least-privilege",
+    "Least privilege of all principals",
+    "Which fewest rights would have allowed what each principal did?",
+    (
+        ResultTable(
+            "principals",
+            "Principals",
+            "principal",
+            (
+                _PRINCIPAL,
+                Column("add", "To add", "number"),
+                Column("remove", "To remove", "number"),
+                Column("keep", "To keep", "number"),
+                Column("logged", "Requests", "number"),
+                Column("covered", "Still allowed", "number"),
+                Column("rights", "Rights", "number"),
+                Column("rights_removed", "Rights removed", "number"),
+            ),
+            empty="Without permits in the log nothing is proposed.",
+        ),
+        ResultTable(
+            "acls",
+            "ACLs",
+            "ACL",
+            (
+                Column("change", "Change", "text"),
+                Column("resource_name", "ACL", "acl"),
+                Column("lines", "Requests", "number"),
+                Column("reason", "Why", "sentence"),
+            ),
+            "change",
+            (
+                Kind("add", "Add", "A narrower ACL.", "good", "to add"),
+                Kind(
+                    "remove",
+                    "Remove",
+                    "The rest, or narrower ACLs, allow what was used.",
+                    "warn",
+                    "to remove",
+                ),
+                Kind("keep", "Keep", "It stays as it is.", one="to keep"),
+            ),
+            empty="Without permits in the log nothing is proposed.",
+        ),
+    ),
+    (
+        Option(
+            "names",
+            "Topics",
+            "--names",
+            (
+                ("exact", "exact names"),
+                ("most-used", "a prefix where most are used"),
+                ("first-delimiter", "a prefix at each first delimiter"),
+            ),
+        ),
+        Option("hosts", "Hosts", "--hosts", (("as-today", "as today"), ("any", "any"), ("seen", "seen"))),
+    ),
+    claims=(("ALLOW", "Unused ALLOW ACLs"),),
+)
+
+JOBS: Mapping[str, AnalysisJob] = {
+    job.name: job for job in (_LOAD_BEARING, _MATRIX, _ANOMALIES, _DISAGREEMENT, _REFUSALS, _LEAST_PRIVILEGE)
+}

@@ -1,0 +1,49 @@
+"""Which rows of a result are asked for, and what is in them?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from aclweb.acl.model import AclBinding
+from aclweb.insights.analyses.jobs import ResultTable
+from aclweb.insights.models import Analysis, AnalysisRow
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of
+from aclweb.inventory.fields import escape
+from aclweb.inventory.models import Cluster, StoredAcl
+
+_ROWS_AT_ONCE = 1_000
+
+
+def found_in(row: Analysis, table: ResultTable, *, kind: str = "", text: str = "") -> QuerySet[AnalysisRow]:
+    """Return the rows of a table in the order of the job: of one kind, with a text in the principal or the name."""
+    rows = AnalysisRow.objects.filter(analysis=row, table=table.name).order_by("number")
+    if kind:
+        rows = rows.filter(kind=kind)
+    if text:
+        # As names are stored.
+        part = escape(text)
+        rows = rows.filter(Q(principal__icontains=part) | Q(name__icontains=part))
+    return rows
+
+
+def values_of(row: AnalysisRow) -> dict[str, Any]:
+    """Return a row as the job wrote it; times are texts such as `2026-11-20 12:00:00`."""
+    found: dict[str, Any] = json.loads(row.values)
+    return found
+
+
+def exported(rows: QuerySet[AnalysisRow]) -> Iterator[dict[str, Any]]:
+    """Yield the values of rows, some at a time from the database."""
+    for text in rows.values_list("values", flat=True).iterator(_ROWS_AT_ONCE):
+        yield json.loads(text)
+
+
+def acls_of(cluster: Cluster, keys: Collection[str]) -> dict[str, AclBinding]:
+    """Return the ACLs that these keys stand for, as far as the cluster ever had them; one query."""
+    rows = StoredAcl.objects.filter(cluster=cluster, key__in=set(keys)).values_list("key", *BINDING_COLUMNS)
+    found = {key: columns for key, *columns in rows}
+    return dict(zip(found, bindings_of(found.values()), strict=True))

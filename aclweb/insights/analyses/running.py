@@ -1,0 +1,256 @@
+"""Run on a worker the analyses that wait: one at a time a process, and a cluster.
+
+The row is the truth, and the queue only rings. A worker takes the oldest under a lease and starts the job as a child,
+which says through a pipe how far it is. That is written to the row all the while, and where the row is no longer this
+worker's, because somebody cancelled it, the child's process group is ended. A worker that dies loses its lease, and its
+child ends by itself; the next worker takes the analysis up again, once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import select
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from aclweb.insights import spark_child
+from aclweb.insights.analyses.command import options_of, write_inputs
+from aclweb.insights.analyses.jobs import JOBS
+from aclweb.insights.analyses.keeping import forget_rows
+from aclweb.insights.analyses.storing import facts_of, opened, store_rows
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.models import Analysis
+from aclweb.inventory import leases
+from aclweb.inventory.fields import storable_json
+
+logger = logging.getLogger(__name__)
+
+# A worker that was lost is followed by another once.
+MOST_ATTEMPTS = 2
+LONGEST_RUN_SECONDS = 3600.0
+
+# Between two looks whether the row is still this worker's.
+LOOK_SECONDS = 0.5
+
+STORING = "Storing the result"
+
+State = Analysis.State
+
+
+class _Ended(Exception):
+    """Somebody cancelled it, or another worker has it: nothing more is to be done or stored."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How far a job says that it is."""
+
+    step: str
+    steps_done: int
+    steps: int
+    tasks_done: int = 0
+    tasks: int = 0
+
+    @classmethod
+    def of(cls, line: bytes) -> Told:
+        """Return what a line of a job's progress says; the step that stores the result comes after those of the job."""
+        found = json.loads(line)
+        return cls(found["step"], found["done"], found["of"] + 1, found["tasks_done"], found["tasks"])
+
+
+def run_next(owner: str) -> bool:
+    """Run the analysis that has waited longest; return False where none may be taken."""
+    row = _take_next(owner)
+    if row is None:
+        return False
+    mine = Analysis.objects.filter(pk=row.pk, state=State.RUNNING, lease_owner=owner)
+    began = time.monotonic()
+    try:
+        with leases.renewed(lambda: _renew(mine), every_seconds=settings.ACLWEB_LEASE_SECONDS / 3):
+            values = _result_of(row, mine)
+        _end(mine, {"state": State.DONE, **values})
+        words = "done"
+    except _Ended:
+        forget_rows(row)
+        logger.info("Analysis %d was ended by somebody else.", row.pk)
+        return True
+    except (InsightsError, OSError) as error:
+        words = str(error) if isinstance(error, InsightsError) else _of_system(error)
+        _fail(row, mine, words)
+    except Exception as error:  # shown on its page, where it can be asked again
+        logger.exception("Analysis %d failed.", row.pk)
+        words = f"This could not be analysed: {type(error).__name__}. The site's log says more."
+        _fail(row, mine, words)
+    logger.info("Analysis %d, %s of %s: %s, %.1f s.", row.pk, row.job, row.cluster.slug, words, _since(began))
+    return True
+
+
+def is_waiting() -> bool:
+    """Return whether a worker could take an analysis."""
+    return bool(_candidates())
+
+
+def _since(began: float) -> float:
+    return time.monotonic() - began
+
+
+def _of_system(error: OSError) -> str:
+    return f"The logs were not analysed. {error.strerror or error}: {error.filename or settings.ACLWEB_DATA_DIR}."
+
+
+def _fail(row: Analysis, mine: QuerySet[Analysis], sentence: str) -> None:
+    forget_rows(row)
+    _end(mine, {"state": State.FAILED, "problem": sentence})
+
+
+def _end(mine: QuerySet[Analysis], values: Mapping[str, Any]) -> None:
+    with transaction.atomic():
+        mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
+
+
+# --- Taking one -----------------------------------------------------------------------
+
+
+def _claimable() -> Q:
+    """Waiting for a worker, or held by one whose lease ran out; by the database's clock."""
+    return Q(state=State.QUEUED) | Q(leases.is_free(), state=State.RUNNING)
+
+
+def _candidates() -> list[int]:
+    """Return the ids of what a worker could take, the oldest of each cluster where none is at work."""
+    busy = Analysis.objects.filter(leases.is_held(), state=State.RUNNING).values("cluster")
+    waiting = Analysis.objects.filter(_claimable()).exclude(cluster__in=busy)
+    first: dict[int, int] = {}
+    # One whose worker was lost comes first: it is the one at work on its cluster.
+    for pk, cluster in waiting.order_by("-state", "pk").values_list("pk", "cluster_id"):
+        first.setdefault(cluster, pk)
+    return sorted(first.values())
+
+
+def _take_next(owner: str) -> Analysis | None:
+    for pk in _candidates():
+        row = Analysis.objects.filter(_claimable(), pk=pk)
+        lost = row.filter(attempts__gte=MOST_ATTEMPTS)
+        sentence = f"Stopped after {MOST_ATTEMPTS} tries: each worker that took it was lost."
+        if lost.update(state=State.FAILED, problem=sentence, finished_at=Now(), lease_owner=""):
+            continue
+        try:
+            with transaction.atomic():  # the database itself allows one at work a cluster
+                taken = row.update(
+                    state=State.RUNNING,
+                    attempts=F("attempts") + 1,
+                    started_at=Now(),
+                    step="",
+                    steps_done=0,
+                    steps=0,
+                    tasks_done=0,
+                    tasks=0,
+                    lease_owner=owner,
+                    lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS),
+                )
+        except IntegrityError:
+            continue
+        if taken:
+            return Analysis.objects.select_related("cluster__revision").get(pk=pk)
+    return None
+
+
+def _renew(mine: QuerySet[Analysis]) -> bool:
+    return bool(mine.update(lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS)))
+
+
+# --- Working on it --------------------------------------------------------------------
+
+
+def _result_of(row: Analysis, mine: QuerySet[Analysis]) -> Mapping[str, Any]:
+    """Return the columns of the result, whose rows are stored."""
+    job = JOBS[row.job]
+    forget_rows(row)
+
+    def tell(told: Told) -> None:
+        if not mine.update(**vars(told)):
+            raise _Ended
+
+    with tempfile.TemporaryDirectory(prefix="aclweb-analysis-", ignore_cleanup_errors=True) as directory:
+        folder = Path(directory)
+        number, inputs = write_inputs(row.cluster, job, folder)
+        out = folder / "result"
+        arguments = [job.name, *inputs, *options_of(job, row.options), "--out", str(out)]
+        steps, sentences = _run(arguments, folder, tell)
+        tell(Told(STORING, steps, steps + 1))
+        result = opened(job, out)
+        counts, kept = store_rows(row, job, result, lambda: tell(Told(STORING, steps, steps + 1)))
+    return {
+        "revision_number": number,
+        "sentences": storable_json(sentences),
+        "facts": storable_json(facts_of(result)),
+        "counts": counts,
+        "rows_kept": kept,
+    }
+
+
+def _run(arguments: list[str], folder: Path, tell: Callable[[Told], None]) -> tuple[int, list[str]]:
+    """Run the job; return how many steps it had, and the sentences that it printed.
+
+    Raises InsightsError with the reason where it failed, and what `tell` raises once its end is wanted.
+    """
+    reader, writer = os.pipe()
+    with (
+        os.fdopen(reader, "rb", buffering=0) as progress,
+        (folder / "words").open("w+", encoding="utf-8") as words,
+        (folder / "errors").open("w+", encoding="utf-8") as errors,
+    ):
+        try:
+            child = spark_child.start(
+                [*arguments, "--progress", str(writer)],
+                stdout=words,
+                stderr=errors,
+                pass_fds=[writer],
+                # What Spark leaves where it is ended goes with the folder.
+                more={"TMPDIR": str(folder)},
+            )
+        finally:
+            os.close(writer)
+        try:
+            last = _listen(child, progress.fileno(), tell)
+        finally:
+            spark_child.end(child)
+        errors.seek(0)
+        if child.returncode != 0:
+            raise InsightsError(f"The logs were not analysed. {spark_child.why_failed(errors.read())}")
+        words.seek(0)
+        # The folder that the last one names is gone when somebody reads it.
+        return max(0, last.steps - 1), [
+            line.strip() for line in words.read().splitlines() if not line.startswith("Written to")
+        ]
+
+
+def _listen(child: subprocess.Popen[str], progress: int, tell: Callable[[Told], None]) -> Told:
+    """Pass on what the child says until it ends, and look in between whether that is still wanted."""
+    last, rest = Told("", 0, 0), b""
+    deadline = time.monotonic() + LONGEST_RUN_SECONDS
+    while True:
+        tell(last)
+        if time.monotonic() > deadline:
+            raise InsightsError(f"It took longer than {LONGEST_RUN_SECONDS / 60:.0f} minutes and was ended.")
+        if not select.select([progress], [], [], LOOK_SECONDS)[0]:
+            continue
+        said = os.read(progress, 65_536)
+        if not said:
+            child.wait()
+            return last
+        *lines, rest = (rest + said).split(b"\n")
+        if lines:
+            last = Told.of(lines[-1])

@@ -1,0 +1,105 @@
+"""Which questions can be put to the whole log, what was the last answer, and who starts one?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts import access
+from aclweb.insights.analyses import (
+    JOBS,
+    AnalysisJob,
+    Progress,
+    ask,
+    headline,
+    newest_of,
+    progress_of,
+)
+from aclweb.insights.coverage import coverage
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.models import Analysis
+from aclweb.web.browse.insight_tabs import head
+from aclweb.web.shell.htmx import render_page
+
+
+@dataclass(frozen=True)
+class JobCard:
+    """One job on the page: the run that is not done, the newest result with its answer, and earlier results."""
+
+    job: AnalysisJob
+    open: Analysis | None
+    progress: Progress | None
+    newest: Analysis | None
+    answer: str
+    failed: Analysis | None
+    earlier: tuple[Analysis, ...]
+
+
+@login_required
+@require_GET
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the jobs, each with its last answer and a button that starts it."""
+    cluster = access.cluster_or_404(request.user, slug)
+    covered = coverage(cluster)
+    found = newest_of(cluster)
+    cards = [_card(job, found[name]) for name, job in JOBS.items()]
+    context = {
+        "cluster": cluster,
+        "cluster_url": reverse("cluster", args=[cluster.slug]),
+        "coverage": covered,
+        "head": head(cluster, covered.load),
+        "tab": "analyses",
+        "cards": cards,
+        "is_open": any(card.open for card in cards),
+        "done": sum(card.newest is not None for card in cards),
+    }
+    return render_page(
+        request,
+        "browse/insights/analyses.html",
+        "browse/insights/_analyses.html",
+        context,
+        section="insights",
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have a worker run a job, and go to the page that shows how far it is."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        return redirect("analyses", slug=slug)
+    job = request.POST.get("job", "")
+    options = (
+        {option.name: request.POST.get(option.name, "") for option in JOBS[job].options}
+        if job in JOBS
+        else {}
+    )
+    try:
+        row = ask(cluster=cluster, job=job, options=options, person=request.user.get_username())
+    except InsightsError as error:
+        messages.error(request, str(error))
+        return redirect("analyses", slug=slug)
+    return redirect("analysis", slug=slug, address=row.address)
+
+
+def _card(job: AnalysisJob, rows: list[Analysis]) -> JobCard:
+    unfinished = next((row for row in rows if row.is_open), None)
+    done = [row for row in rows if row.state == Analysis.State.DONE]
+    newest = done[0] if done else None
+    last = next((row for row in rows if not row.is_open), None)
+    return JobCard(
+        job=job,
+        open=unfinished,
+        progress=progress_of(unfinished) if unfinished else None,
+        newest=newest,
+        answer=headline(newest, job.tables[0]) if newest else "",
+        failed=last if last is not None and last.state == Analysis.State.FAILED else None,
+        earlier=tuple(done[1:]),
+    )

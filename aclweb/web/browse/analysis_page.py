@@ -1,0 +1,223 @@
+"""How far is one analysis of the logs, what did it find, and how is that taken along as a file?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from aclweb.accounts import access
+from aclweb.acl.notation import write_rows
+from aclweb.insights.analyses import (
+    JOBS,
+    KEPT_FOR,
+    MOST_KEPT,
+    ResultTable,
+    cancel,
+    claims_of,
+    exported,
+    found_in,
+    headline,
+    left_out,
+    of_address,
+    progress_of,
+)
+from aclweb.insights.coverage import coverage
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.models import Analysis
+from aclweb.web.browse.acl_filters import Choice, with_field, without
+from aclweb.web.browse.analysis_rows import removable_keys, shown_rows
+from aclweb.web.browse.insight_tabs import head
+from aclweb.web.shell.htmx import render_page, wants_part
+from aclweb.web.shell.paging import page_asked, page_of
+
+ROWS_A_PAGE = 25
+FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
+_ROWS_AT_ONCE = 1_000
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+    """Show how far a worker is, and once it is done a page of a table of the result."""
+    row = _row(request, slug, address)
+    if row.is_open and wants_part(request):
+        return render(request, "browse/insights/_analysis_progress.html", _progress(row, request))
+    page = _page(request, row)
+    if request.headers.get("HX-Target") == "progress":
+        # It has ended since the page asked how far it is: all of the page is another.
+        page["HX-Retarget"] = "#analysis"
+    return page
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def end(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+    """Cancel an analysis that waits or is at work."""
+    row = _row(request, slug, address)
+    if request.method == "POST":
+        try:
+            administers = access.may(request.user, "administer", row.cluster)
+            cancel(row, person=request.user.get_username(), is_administrator=administers)
+        except InsightsError as error:
+            messages.error(request, str(error))
+    return redirect("analysis", slug=slug, address=address)
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
+    """Give the rows of a table that the filters let through, whole, as CSV or JSON lines."""
+    row = _row(request, slug, address)
+    table = _table(row, request.GET)
+    ending = request.GET.get("format", "csv")
+    if ending not in FORMATS:
+        raise Http404(f"format is {ending!r}; use one of {', '.join(FORMATS)}.")
+    rows = exported(found_in(row, table, **_asked(table, request.GET)))
+    text = _csv(rows) if ending == "csv" else (json.dumps(values) + "\n" for values in rows)
+    answer = StreamingHttpResponse(text, content_type=FORMATS[ending])
+    answer["Content-Disposition"] = f'attachment; filename="{row.job}-{table.name}-{slug}.{ending}"'
+    return answer
+
+
+def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """Yield the text of a CSV, its header first, many rows at once."""
+    first = next(rows, None)
+    if first is None:
+        return
+    columns = tuple(first)
+    yield write_rows(columns, [_cells(first.values())])
+    while some := [_cells(values.values()) for values in islice(rows, _ROWS_AT_ONCE)]:
+        yield write_rows(columns, some).partition("\n")[2]
+
+
+def _cells(values: Iterable[Any]) -> list[str]:
+    return [_cell(value) for value in values]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _page(request: HttpRequest, row: Analysis) -> HttpResponse:
+    load = coverage(row.cluster).load
+    context = {
+        **_progress(row, request),
+        "head": head(row.cluster, load),
+        "tab": "analyses",
+        "chosen": [
+            (option.label, dict(option.values).get(row.options.get(option.name, ""), ""))
+            for option in JOBS[row.job].options
+        ],
+        "kept": f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days.",
+    }
+    if row.state == Analysis.State.DONE:
+        context |= _result(row, request.GET)
+    return render_page(
+        request,
+        "browse/insights/analysis.html",
+        "browse/insights/_analysis.html",
+        context,
+        section="insights",
+    )
+
+
+def _progress(row: Analysis, request: HttpRequest) -> dict[str, Any]:
+    own = row.asked_by == request.user.get_username()
+    return {
+        "analysis": row,
+        "job": JOBS[row.job],
+        "cluster": row.cluster,
+        "progress": progress_of(row),
+        "may_cancel": row.is_open and (own or access.may(request.user, "administer", row.cluster)),
+    }
+
+
+def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
+    """Return what the page shows of an analysis that is done: one page of one table."""
+    job, table = JOBS[row.job], _table(row, query)
+    asked = _asked(table, query)
+    page = page_of(found_in(row, table, **asked), page_asked(query), ROWS_A_PAGE)
+    counts = row.counts.get(table.name, {})
+    export_url = reverse("analysis-export", args=[row.cluster.slug, row.address])
+    kept = {"table": table.name} | {name: value for name, value in asked.items() if value}
+    return {
+        "table": table,
+        "answer": headline(row, table),
+        "left_out": left_out(row, table),
+        "claims": claims_of(row, job),
+        "asked": asked,
+        "page": page,
+        "rows": shown_rows(row.cluster, table, page.object_list),
+        "tables": [_table_choice(each, row, table) for each in job.tables],
+        "kinds": [_every(query, asked["kind"], counts), *_kinds(table, query, asked["kind"], counts)],
+        "downloads": [
+            (word, f"{export_url}?{_query(kept | {'format': ending})}")
+            for ending, word in (("csv", "CSV"), ("jsonl", "JSON lines"))
+        ],
+        "unfiltered": f"?table={table.name}",
+        "removable": removable_keys(row) if row.job == "load-bearing" else [],
+    }
+
+
+def _table(row: Analysis, query: QueryDict) -> ResultTable:
+    """Return the table that the address names, the first unless it names one."""
+    name = query.get("table", "")
+    table = JOBS[row.job].table(name) if name else JOBS[row.job].tables[0]
+    if table is None:
+        known = ", ".join(each.name for each in JOBS[row.job].tables)
+        raise Http404(f"table is {name!r}; use one of {known}.")
+    return table
+
+
+def _asked(table: ResultTable, query: QueryDict) -> dict[str, str]:
+    kind = query.get("kind", "")
+    return {
+        "kind": kind if kind in {each.value for each in table.kinds} else "",
+        "text": query.get("text", "").strip(),
+    }
+
+
+def _table_choice(each: ResultTable, row: Analysis, shown: ResultTable) -> Choice:
+    count = row.counts.get(each.name, {}).get("", 0)
+    return Choice(each.name, each.title, count, each.name == shown.name, f"?table={each.name}")
+
+
+def _every(query: QueryDict, kind: str, counts: dict[str, int]) -> Choice:
+    return Choice("", "All", counts.get("", 0), not kind, without(query, "kind"))
+
+
+def _kinds(table: ResultTable, query: QueryDict, kind: str, counts: dict[str, int]) -> Iterator[Choice]:
+    """Yield a link for each kind of which the table has a row."""
+    for each in table.kinds:
+        if counts.get(each.value):
+            url = with_field(query, "kind", each.value)
+            yield replace(Choice(each.value, each.word, counts[each.value], kind == each.value, url))
+
+
+def _query(fields: dict[str, str]) -> str:
+    query = QueryDict(mutable=True)
+    query.update(fields)
+    return query.urlencode()
+
+
+def _row(request: HttpRequest, slug: str, address: str) -> Analysis:
+    cluster = access.cluster_or_404(request.user, slug)
+    row = of_address(cluster, address)
+    if row is None or row.job not in JOBS:
+        kept = f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days."
+        raise Http404(f"There is no analysis at this address. {kept}")
+    return row

@@ -1,0 +1,380 @@
+"""An analysis is run once by one worker, says how far it is, is ended by who asked, and keeps what it found."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from aclweb.insights import tasks
+from aclweb.insights.analyses import JOBS, asking, found_in, keeping, ringing, running, storing, values_of
+from aclweb.insights.errors import InsightsError
+from aclweb.insights.models import Analysis, AnalysisRow
+from aclweb.insights.retired import retire
+from aclweb.inventory import leases
+from tests.insights import analysed
+from tests.insights.conftest import BINDINGS
+from tests.insights.results import LAST, log_days
+from tests.pipeline.test_progress import is_gone
+
+State = Analysis.State
+ACLS = JOBS["load-bearing"].tables[0]
+
+
+@pytest.fixture(autouse=True)
+def rung(monkeypatch):
+    """The messages to workers; no queue is needed, because the row is the truth."""
+    sent = []
+    monkeypatch.setattr(ringing, "enqueue", lambda: sent.append(1))
+    return sent
+
+
+@pytest.fixture
+def jobs(monkeypatch, tmp_path):
+    return analysed.Jobs(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def logged(given):
+    """A cluster whose logs have been read."""
+    return given().cluster
+
+
+@pytest.fixture
+def asked(logged):
+    def asked(job="load-bearing", *, person="ada", **options):
+        return asking.ask(cluster=logged, job=job, options=options, person=person)
+
+    return asked
+
+
+@pytest.fixture
+def result(tmp_path):
+    rows = [
+        analysed.acl_row(BINDINGS[0], "needed", needed=5),
+        analysed.acl_row(BINDINGS[1], "unused", requests=0),
+        analysed.acl_row(BINDINGS[2], "unused", requests=0),
+    ]
+    return analysed.load_bearing(tmp_path / "result", rows)
+
+
+def now(row: Analysis) -> Analysis:
+    return Analysis.objects.get(pk=row.pk)
+
+
+def test_a_worker_runs_the_job_and_keeps_what_it_found(asked, jobs, result, logged):
+    row = asked()
+
+    done = jobs.run(result)
+
+    assert done == row
+    assert (done.state, done.problem, done.rows_kept) == (State.DONE, "", 3)
+    assert done.revision_number == logged.revision.number
+    assert done.counts == {"acls": {"": 3, "needed": 1, "unused": 2}}
+    assert done.sentences == ["Read 12 records of 2 files."], "the folder is gone, so nobody is sent there"
+    assert "files" not in done.facts
+    rows = [values_of(each) for each in found_in(done, ACLS)]
+    assert [each["state"] for each in rows] == ["needed", "unused", "unused"]
+    assert rows[0]["last_at"] == "2026-11-20 12:00:00"
+
+
+def test_the_job_gets_what_the_site_knows(asked, jobs, result, logged, ada, given):
+    given(coverage=[*log_days("b1"), *log_days("b2", last=LAST - timedelta(days=3))])
+    retire(cluster=logged, broker="b2", since=date(2026, 11, 18), actor=ada)
+    asked()
+
+    jobs.run(result)
+
+    words, inputs = jobs.started[0], jobs.inputs[0]
+    assert words[:3] == ["load-bearing", "--master", "local[*]"]
+    assert {"--cluster", "--table", "--days", "--percent", "--history"} < set(words)
+    assert words[words.index("--days") + 1] == "13"
+    assert json.loads(inputs["--snapshot"].splitlines()[0])["cluster"] == "test-eu"
+    assert len(inputs["--history"].splitlines()) == len(BINDINGS)
+    assert {"broker": "b2", "gone_since": "2026-11-18"} in analysed.brokers_given(inputs)
+
+
+def test_options_are_words_of_the_command(asked, jobs, tmp_path):
+    asked("anomalies", lately="14")
+    jobs.run(analysed.write_analysis(tmp_path / "anomalies", "anomalies", {"anomalies": []}))
+
+    words = jobs.started[0]
+    assert words[words.index("--lately") + 1] == "14"
+    assert "--days" not in words
+
+
+def test_how_far_it_is_is_written_down_step_by_step(asked, jobs, result, monkeypatch):
+    row, seen = asked(), []
+    update = running.QuerySet.update
+
+    def watch(rows, **values):
+        if "step" in values and rows.model is Analysis:
+            seen.append((values["step"], values["steps_done"], values["steps"]))
+        return update(rows, **values)
+
+    monkeypatch.setattr(running.QuerySet, "update", watch)
+    jobs.run(result)
+
+    told = list(dict.fromkeys(seen))
+    assert told[-1] == (running.STORING, 3, 4)
+    assert told[-2] == ("Adding up", 2, 4)
+    assert now(row).steps_done == 3
+
+
+def test_what_a_page_says_of_it_is_true(asked):
+    row = asked()
+    first = asking.progress_of(row)
+    other = asking.progress_of(asked("matrix", person="ben"))
+    Analysis.objects.filter(pk=row.pk).update(
+        state=State.RUNNING, step="Deciding", steps_done=1, steps=4, tasks_done=3, tasks=8, attempts=2
+    )
+
+    assert first.sentences == ("It waits for a worker.",)
+    assert (
+        other.sentences[1]
+        == "On each cluster one runs at a time, and 1 that was asked for earlier comes first."
+    )
+    found = asking.progress_of(now(row))
+    assert (found.is_open, found.share) == (True, 25)
+    assert found.sentences == (
+        "Deciding.",
+        "This is step 2 of 4.",
+        "Spark has done 3 of 8 tasks under way.",
+        "This is try 2: the worker before was lost.",
+    )
+
+
+def test_cancelling_ends_the_job_and_all_that_it_started(asked, jobs, monkeypatch):
+    row = asked()
+    told = jobs.hang()
+    read = running.Told.of
+
+    def cancelled(line):
+        if told.exists() and now(row).is_open:
+            asking.cancel(row, person="ada", is_administrator=False)
+        return read(line)
+
+    monkeypatch.setattr(running.Told, "of", cancelled)
+    assert running.run_next("worker")
+
+    assert all(is_gone(pid) for pid in analysed.ids_in(told))
+    ended = now(row)
+    assert (ended.state, ended.problem) == (State.CANCELLED, "Cancelled by ada.")
+    assert not AnalysisRow.objects.exists()
+
+
+def test_one_that_waits_is_cancelled_and_never_run(asked, jobs):
+    row = asked()
+
+    asking.cancel(row, person="dot", is_administrator=True)
+
+    assert not running.run_next("worker")
+    assert jobs.started == []
+    with pytest.raises(InsightsError, match="It has ended already"):
+        asking.cancel(row, person="dot", is_administrator=True)
+
+
+def test_somebody_else_cannot_cancel_it(asked):
+    row = asked()
+
+    with pytest.raises(InsightsError, match="ada asked for this, so you cannot cancel it"):
+        asking.cancel(row, person="cho", is_administrator=False)
+
+    assert now(row).state == State.QUEUED
+
+
+def test_a_job_that_fails_leaves_its_sentence_and_no_row(asked, jobs):
+    row = asked()
+    jobs.fail()
+
+    assert running.run_next("worker")
+
+    failed = now(row)
+    assert failed.state == State.FAILED
+    assert failed.problem == "The logs were not analysed. The job failed: no space is left."
+
+
+def test_a_result_that_is_not_whole_is_not_shown(asked, jobs, result):
+    row = asked()
+    manifest = json.loads((result / "manifest.json").read_text())
+    (result / "manifest.json").write_text(json.dumps(manifest | {"rows": {"acls": 4}}))
+
+    jobs.run(result)
+
+    assert "acls.parquet should hold 4 rows and holds 3; run the job again." in now(row).problem
+    assert not AnalysisRow.objects.exists()
+
+
+def test_a_job_that_takes_too_long_is_ended(asked, jobs, monkeypatch):
+    row = asked()
+    told = jobs.hang()
+    monkeypatch.setattr(running, "LONGEST_RUN_SECONDS", 1.0)
+
+    assert running.run_next("worker")
+
+    assert all(is_gone(pid) for pid in analysed.ids_in(told))
+    assert "It took longer than" in now(row).problem
+
+
+def test_the_run_of_a_worker_that_died_is_taken_up_once(asked, jobs, result):
+    row = asked()
+    lost = {"state": State.RUNNING, "lease_owner": "dead", "lease_until": leases.later(-1)}
+    Analysis.objects.filter(pk=row.pk).update(**lost, attempts=1)
+
+    done = jobs.run(result)
+
+    assert (done.state, done.attempts) == (State.DONE, 2)
+    Analysis.objects.filter(pk=row.pk).update(**lost)
+    assert not running.run_next("worker")
+    assert now(row).problem == "Stopped after 2 tries: each worker that took it was lost."
+
+
+def test_a_worker_that_lost_its_lease_keeps_nothing(asked, jobs, result, monkeypatch):
+    row = asked()
+    opened = running.opened
+
+    def overtaken(job, folder):
+        Analysis.objects.filter(pk=row.pk).update(lease_owner="another worker")
+        return opened(job, folder)
+
+    monkeypatch.setattr(running, "opened", overtaken)
+    jobs.leave(result)
+    assert running.run_next("worker")
+
+    assert (now(row).state, now(row).lease_owner) == (State.RUNNING, "another worker")
+    assert not AnalysisRow.objects.exists()
+
+
+def test_on_a_cluster_one_runs_at_a_time(asked, jobs):
+    first, second = asked(), asked("matrix")
+    Analysis.objects.filter(pk=first.pk).update(
+        state=State.RUNNING, lease_owner="another worker", lease_until=leases.later(60)
+    )
+
+    assert not running.run_next("worker")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Analysis.objects.filter(pk=second.pk).update(state=State.RUNNING)
+
+
+def test_the_same_is_not_asked_twice_and_nobody_starts_many(asked, rung):
+    first = asked()
+
+    assert asked(person="ben") == first
+    assert asked("anomalies") != asked("anomalies", lately="14")
+    with pytest.raises(asking.TooManyOpen, match="You have 3 analyses that are not done, and 3 is the most"):
+        asked("matrix")
+    for job in ("matrix", "refusals", "disagreement"):
+        asked(job, person="ben")
+    with pytest.raises(asking.TooManyOpen, match="6 analyses of this cluster are not done"):
+        asked("least-privilege", person="dot")
+
+
+@pytest.mark.parametrize(
+    "job, options, told",
+    [
+        ("everything", {}, "There is no job 'everything'; use one of load-bearing, matrix"),
+        ("matrix", {"lately": "7"}, "matrix has no option 'lately'; it has none"),
+        ("anomalies", {"late": "7"}, "anomalies has no option 'late'; it has lately"),
+        ("anomalies", {"lately": "8"}, "lately is '8'; use one of 7, 1, 14, 30"),
+    ],
+)
+def test_what_cannot_be_asked_gets_a_sentence(asked, job, options, told):
+    with pytest.raises(InsightsError, match=told):
+        asked(job, **options)
+
+    assert not Analysis.objects.exists()
+
+
+def test_without_a_log_or_without_spark_nothing_can_be_asked(read_cluster, settings, given):
+    def why() -> str:
+        with pytest.raises(InsightsError) as raised:
+            asking.ask(cluster=read_cluster, job="matrix", options={}, person="ada")
+        return str(raised.value)
+
+    assert "No authorizer log of test-eu has been read yet" in why()
+    given()
+    settings.ACLWEB_SPARK_MASTER = ""
+    assert "switched off here" in why()
+
+
+def test_only_so_many_rows_of_a_table_are_kept(asked, jobs, result, monkeypatch):
+    monkeypatch.setattr(storing, "MOST_ROWS", 2)
+    asked()
+
+    done = jobs.run(result)
+
+    assert done.counts == {"acls": {"": 2, "needed": 1, "unused": 1}}
+    assert done.facts["rows"]["acls"] == 3
+
+
+def test_rows_are_found_by_kind_and_by_text_as_names_are_stored(asked, jobs, result):
+    asked()
+    done = jobs.run(result)
+
+    def keys(**wanted):
+        return [values_of(each)["principal"] for each in found_in(done, ACLS, **wanted)]
+
+    assert keys(kind="unused") == ["User:bob", "User:CN=fraud,OU=risk"]
+    assert keys(text="FRAUD") == ["User:CN=fraud,OU=risk"]
+    assert keys(kind="unused", text="orders") == ["User:bob", "User:CN=fraud,OU=risk"]
+    assert keys(text="%") == []
+
+
+def test_the_newest_result_of_each_job_stays_and_old_ones_go(asked, jobs, result, monkeypatch):
+    monkeypatch.setattr(keeping, "MOST_KEPT", 2)
+    rows = []
+    for _ in range(4):
+        rows.append(asked())
+        jobs.run(result)
+    failed = asked()
+    jobs.fail()
+    running.run_next("worker")
+
+    tasks.sweep()
+    kept = set(Analysis.objects.values_list("pk", flat=True))
+    Analysis.objects.update(asked_at=Now() - timedelta(days=200), finished_at=Now() - timedelta(days=200))
+    tasks.sweep()
+
+    assert kept == {failed.pk, rows[3].pk}
+    assert set(Analysis.objects.values_list("pk", flat=True)) == {rows[3].pk}
+    assert set(AnalysisRow.objects.values_list("analysis", flat=True)) == {rows[3].pk}
+
+
+def test_large_results_of_before_go_sooner(asked, jobs, result, monkeypatch):
+    monkeypatch.setattr(keeping, "MOST_ROWS_OF_EARLIER", 3)
+    rows = []
+    for _ in range(3):
+        rows.append(asked())
+        jobs.run(result)
+
+    keeping.forget_old()
+
+    assert set(Analysis.objects.values_list("pk", flat=True)) == {rows[1].pk, rows[2].pk}
+
+
+def test_the_task_runs_one_and_rings_for_the_next(asked, jobs, result, rung, logged):
+    asked()
+    asked("matrix")
+    rung.clear()
+    jobs.leave(result)
+
+    tasks.analyse_next()
+
+    assert rung == [1]
+    tasks._slot.acquire()
+    try:
+        tasks.analyse_next()
+    finally:
+        tasks._slot.release()
+    assert len(jobs.started) == 1
+    assert timezone.now() - Analysis.objects.get(job="load-bearing").asked_at < timedelta(minutes=5)
+
+
+def test_each_job_is_one_of_the_pipeline():
+    from aclweb.pipeline.analyses import ANALYSES
+
+    assert set(JOBS) <= set(ANALYSES)
