@@ -36,8 +36,11 @@ def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterato
         "SPARK_HOME": str(HOME),
         "SPARK_SCALA_VERSION": core.removeprefix("spark-core_").partition("-")[0],
     }
-    # As spark-class would start them, without the JVM in which it works its command out.
-    java = [str(java_home / "bin" / "java"), "-Xmx128m", *quick_jvm(), "-cp", f"{HOME}/jars/*"]
+    # As spark-class would start them, without the JVM in which it works its command out: with the class path of all
+    # JVMs of Spark, which is the one that an archive of classes is for.
+    (first,) = (HOME / "jars").glob("slf4j-api-*.jar")
+    path = os.pathsep.join([f"{HOME}/conf", str(first), f"{HOME}/jars/*"])
+    java = [str(java_home / "bin" / "java"), "-Xmx128m", *quick_jvm(), "-cp", path]
     java += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch")]
     started: list[subprocess.Popen[bytes]] = []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -25,8 +24,9 @@ from aclweb.pipeline.snapshot import read_snapshot
 from aclweb.pipeline.sources import read_counts
 from aclweb.pipeline.table import Table, TableError, Window
 from aclweb.pipeline.table.parts import ACCESS, BY_DAY
+from tests.pipeline.conftest import finish
 from tests.pipeline.test_files import decisions
-from tests.pipeline.test_job import manifest_of, run
+from tests.pipeline.usage_job import manifest_of
 
 CLUSTER = "test-eu"
 # Times in UTC are as they are written, so the results from the logs are the same.
@@ -50,12 +50,6 @@ def run_main(spark: Any, *words: object) -> str:
     return printed.getvalue()
 
 
-def finish(file: Path) -> None:
-    """Make a log look as if its broker had written nothing for two days."""
-    before = time.time() - 2 * 24 * 3600
-    os.utime(file, (before, before))
-
-
 def rows_of(table: Path) -> Counter[tuple[Any, ...]]:
     """Return the lines of each access row, by its day and all that makes it one row."""
     found = Table.open(table, CLUSTER)
@@ -69,17 +63,7 @@ def rows_of(table: Path) -> Counter[tuple[Any, ...]]:
 
 
 @pytest.fixture(scope="module")
-def own_logs(logs, tmp_path_factory) -> list[Path]:
-    """The logs of all tests, no longer written, in a folder whose name is a pattern."""
-    folder = tmp_path_factory.mktemp("logs of [eu], 100%")
-    copies = [Path(shutil.copy(log, folder)) for log in logs]
-    for copy in copies:
-        finish(copy)
-    return copies
-
-
-@pytest.fixture(scope="module")
-def made(spark, own_logs, tmp_path_factory) -> tuple[Path, list[str], list[list[str]]]:
+def made(spark, logs, tmp_path_factory) -> tuple[Path, list[str], list[list[str]]]:
     """A table made in two runs of which the second finds the logs of the first, its reports, and what was collected."""
     from pyspark.sql.classic.dataframe import DataFrame
 
@@ -99,38 +83,35 @@ def made(spark, own_logs, tmp_path_factory) -> tuple[Path, list[str], list[list[
         for name in ("toArrow", "toPandas", "toLocalIterator"):
             patch.setattr(DataFrame, name, refused)
         reports = [
-            run_main(spark, *ACCESS_WORDS, "--log", *found, "--out", table)
-            for found in (own_logs[::2], own_logs)
+            run_main(spark, *ACCESS_WORDS, "--log", *found, "--out", table) for found in (logs[::2], logs)
         ]
     return table, reports, collected
 
 
 @pytest.mark.spark
-def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, own_logs, snapshot_file, tmp_path):
-    from_logs = run(spark, snapshot_file, own_logs, tmp_path / "logs")
-
+def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, usage, snapshot_file, tmp_path):
     run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", tmp_path / "table")
 
     manifest = manifest_of(tmp_path / "table")
     assert len(manifest.pop("state")) == 64
-    assert manifest == manifest_of(from_logs)
-    assert manifest_of(from_logs)["lines"]["decisions"] > 400
+    assert manifest == manifest_of(usage)
+    assert manifest_of(usage)["lines"]["decisions"] > 400
     for name in TABLES:
         written = (tmp_path / "table" / f"{name}.parquet").read_bytes()
-        assert written == (from_logs / f"{name}.parquet").read_bytes(), name
+        assert written == (usage / f"{name}.parquet").read_bytes(), name
 
 
 @pytest.mark.spark
-def test_a_second_run_adds_only_what_the_first_did_not_read(made, own_logs):
+def test_a_second_run_adds_only_what_the_first_did_not_read(made, logs):
     table, reports, _ = made
 
     days = Table.open(table, CLUSTER).version.days
     parts = [len(day.parts[ACCESS]) for day in days.values()]
     sources = Table.open(table, CLUSTER).version.sources
     assert reports[0].startswith("Added ")
-    assert f" of {len(own_logs[1::2])} files, " in reports[1]
+    assert f" of {len(logs[1::2])} files, " in reports[1]
     assert max(parts) == 2, "no day is in two parts, so nothing shows that parts add up"
-    assert {source["path"] for source in sources} == set(map(str, own_logs))
+    assert {source["path"] for source in sources} == set(map(str, logs))
 
 
 @pytest.mark.spark
@@ -165,12 +146,12 @@ COLUMNS = (
 )
 
 
-def test_nothing_new_starts_no_spark_and_changes_nothing(made, own_logs, capsys, monkeypatch):
+def test_nothing_new_starts_no_spark_and_changes_nothing(made, logs, capsys, monkeypatch):
     table, _, _ = made
     before = {file: file.stat().st_mtime_ns for file in table.rglob("*")}
     monkeypatch.setattr("aclweb.pipeline.__main__.spark_session", None)
 
-    status = main([*ACCESS_WORDS, "--log", *map(str, own_logs), "--out", str(table)])
+    status = main([*ACCESS_WORDS, "--log", *map(str, logs), "--out", str(table)])
 
     assert status == 0
     assert capsys.readouterr().out.startswith("Nothing new since 2")
@@ -225,9 +206,7 @@ def grown(log: Path, text: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def extended(
-    spark, made, own_logs, tmp_path_factory
-) -> tuple[Counter[tuple[Any, ...]], Path, access.Extended]:
+def extended(spark, made, logs, tmp_path_factory) -> tuple[Counter[tuple[Any, ...]], Path, access.Extended]:
     """The rows of a table, a copy of it when a log went on by three decisions, and what was added.
 
     Days in more than one part were folded by that, and the days before the next day left.
@@ -235,19 +214,17 @@ def extended(
     table = tmp_path_factory.mktemp("extended") / "table"
     shutil.copytree(made[0], table)
     before = rows_of(table)
-    (log,) = (log for log in own_logs if log.name == "odd.log")
+    (log,) = (log for log in logs if log.name == "odd.log")
     later = decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1)
     with grown(log, later), pytest.MonkeyPatch.context() as patch:
         patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
         patch.setattr("aclweb.pipeline.writing.MOST_SAMPLE_PARTS", 1)
-        elsewhere = access.look(
-            table, CLUSTER, [LogSource(str(log), zone="Europe/Berlin") for log in own_logs]
-        )
+        elsewhere = access.look(table, CLUSTER, [LogSource(str(log), zone="Europe/Berlin") for log in logs])
         with pytest.raises(
             TableError, match=r"odd\.log was read with the time zone UTC before; give the time"
         ):
             access.check_zones(elsewhere)
-        looked = access.look(table, CLUSTER, [LogSource(str(log), zone="UTC") for log in own_logs])
+        looked = access.look(table, CLUSTER, [LogSource(str(log), zone="UTC") for log in logs])
         access.check_zones(looked)
         added = access.extend(spark, looked, keep_days=30, today=date(2026, 12, 21))
     return before, table, added

@@ -16,7 +16,7 @@ from aclweb.pipeline.manifest import summary, warnings
 from aclweb.pipeline.shipping import write_package
 from devstack.java import java_home
 from tests.pipeline.spark_cluster import HOME, quick_jvm, spark_cluster
-from tests.pipeline.test_job import manifest_of, run
+from tests.pipeline.usage_job import manifest_of
 from tests.servers import need_java
 
 pytestmark = pytest.mark.spark
@@ -54,14 +54,16 @@ def cluster(tmp_path_factory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def logs(logs) -> list[Path]:
-    """At full scale every log, else one of a real broker and those with odd lines: all of them are read elsewhere."""
-    return logs if FULL else [logs[0], *(log for log in logs if log.suffix != ".gz")]
+def some_logs(logs, few_logs) -> list[Path]:
+    """At full scale every log, else a few: all of them are read elsewhere."""
+    return logs if FULL else few_logs
 
 
 @pytest.fixture(scope="module")
-def here(spark, logs, snapshot_file, tmp_path_factory) -> Path:
-    return run(spark, snapshot_file, logs, tmp_path_factory.mktemp("here") / "usage")
+def here(request) -> Path:
+    """The result of the same job on the Spark of all tests."""
+    result: Path = request.getfixturevalue("usage" if FULL else "usage_of_few")
+    return result
 
 
 def started(command: list[object], cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -87,10 +89,10 @@ def rows_of(result: Path) -> dict[str, object]:
 
 
 def test_the_documented_command_gives_the_same_rows_on_a_cluster(
-    cluster, here, logs, snapshot_file, tmp_path
+    cluster, here, some_logs, snapshot_file, tmp_path
 ):
     command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *small()]
-    command += ["--snapshot", snapshot_file, "--log", *logs, "--out", tmp_path / "out"]
+    command += ["--snapshot", snapshot_file, "--log", *some_logs, "--out", tmp_path / "out"]
 
     answer = started(command, tmp_path, PYTHONPATH=str(ROOT))
 
@@ -104,7 +106,7 @@ def test_the_documented_command_gives_the_same_rows_on_a_cluster(
     )
 
 
-def test_spark_submit_decides_where_the_job_runs(cluster, here, logs, snapshot_file, tmp_path):
+def test_spark_submit_decides_where_the_job_runs(cluster, here, some_logs, snapshot_file, tmp_path):
     """The master, the settings and the code come from spark-submit alone; the project is on no path."""
     packed, entry = write_package(tmp_path / "package")
     command = [
@@ -118,7 +120,7 @@ def test_spark_submit_decides_where_the_job_runs(cluster, here, logs, snapshot_f
     command += ["--conf", f"spark.eventLog.dir={tmp_path.as_uri()}", "--conf", "spark.eventLog.enabled=true"]
     command += ["--conf", "spark.eventLog.compress=false"]
     command += ["--py-files", packed, entry, "usage"]
-    command += ["--snapshot", snapshot_file, "--log", *logs, "--out", tmp_path / "out"]
+    command += ["--snapshot", snapshot_file, "--log", *some_logs, "--out", tmp_path / "out"]
 
     answer = started(command, tmp_path, PYTHONPATH="", PYTHONSAFEPATH="1")
 

@@ -13,7 +13,7 @@ import pytest
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import read_through
 from tests.pipeline.log_folder import packed
-from tests.pipeline.test_job import run
+from tests.pipeline.usage_job import run
 
 pytestmark = pytest.mark.spark
 
@@ -25,8 +25,10 @@ DECISION = (
 
 
 def decisions(count: int, name: str = "orders", start: int = 0) -> str:
+    """Return so many decisions; after a thousand principals the first asks again."""
     return "".join(
-        DECISION.format(second=number % 60, number=start + number, name=name) for number in range(count)
+        DECISION.format(second=number % 60, number=start + number % 1000, name=name)
+        for number in range(count)
     )
 
 

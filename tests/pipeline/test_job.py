@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,11 +14,7 @@ from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.results import ResultError, new_result
 from tests.pipeline import plain
 from tests.pipeline.samples import BINDINGS, ODD_LOG, RULES
-
-
-@pytest.fixture(scope="module")
-def result(spark, logs, snapshot_file, tmp_path_factory) -> Path:
-    return run(spark, snapshot_file, logs, tmp_path_factory.mktemp("out") / "usage")
+from tests.pipeline.usage_job import manifest_of, run
 
 
 @pytest.fixture(scope="module")
@@ -25,21 +22,9 @@ def expected(logs) -> plain.Counted:
     return plain.count(logs, BINDINGS, RULES)
 
 
-def run(spark, snapshot_file: Path, logs: list[Path], out: Path) -> Path:
-    from aclweb.pipeline.job import run_usage
-    from aclweb.pipeline.snapshot import read_snapshot
-
-    run_usage(spark, read_snapshot(snapshot_file), [str(log) for log in logs], out)
-    return out
-
-
-def manifest_of(result: Path) -> dict:
-    return json.loads((result / "manifest.json").read_text(encoding="utf-8"))
-
-
 @pytest.mark.spark
-def test_every_record_is_counted_as_a_plain_count_has_it(result, expected):
-    lines = manifest_of(result)["lines"]
+def test_every_record_is_counted_as_a_plain_count_has_it(usage, expected):
+    lines = manifest_of(usage)["lines"]
 
     assert lines["read"] == expected.read
     assert lines["decisions"] == expected.decisions > 400
@@ -49,18 +34,18 @@ def test_every_record_is_counted_as_a_plain_count_has_it(result, expected):
 
 
 @pytest.mark.spark
-def test_records_that_were_not_understood_are_counted_by_reason_and_shown(result, expected):
-    manifest = manifest_of(result)
+def test_records_that_were_not_understood_are_counted_by_reason_and_shown(usage, expected):
+    manifest = manifest_of(usage)
 
     assert {entry["reason"]: entry["lines"] for entry in manifest["unparsed"]} == dict(expected.unparsed)
     assert {entry["reason"]: entry["lines"] for entry in manifest["other"]} == dict(expected.other)
     assert all(entry["sample"] for entry in manifest["unparsed"])
-    assert pq.read_table(result / "unparsed.parquet").to_pylist() == manifest["unparsed"]
+    assert pq.read_table(usage / "unparsed.parquet").to_pylist() == manifest["unparsed"]
 
 
 @pytest.mark.spark
-def test_each_request_is_found_as_often_and_when_a_plain_count_has_it(result, expected):
-    rows = pq.read_table(result / "requests.parquet").to_pylist()
+def test_each_request_is_found_as_often_and_when_a_plain_count_has_it(usage, expected):
+    rows = pq.read_table(usage / "requests.parquet").to_pylist()
     key = ("principal", "host", "operation", "resource_type", "resource_name", "allowed")
 
     found = {tuple(row[name] for name in key): row for row in rows}
@@ -72,8 +57,8 @@ def test_each_request_is_found_as_often_and_when_a_plain_count_has_it(result, ex
 
 
 @pytest.mark.spark
-def test_names_with_line_breaks_are_put_together_again(result):
-    names = pq.read_table(result / "requests.parquet")["resource_name"].to_pylist()
+def test_names_with_line_breaks_are_put_together_again(usage):
+    names = pq.read_table(usage / "requests.parquet")["resource_name"].to_pylist()
 
     assert "two\nlines" in names
     assert "two\r\nlines" in names
@@ -81,8 +66,8 @@ def test_names_with_line_breaks_are_put_together_again(result):
 
 
 @pytest.mark.spark
-def test_each_acl_was_used_as_often_as_a_plain_count_has_it(result, expected):
-    rows = pq.read_table(result / "usage.parquet").to_pylist()
+def test_each_acl_was_used_as_often_as_a_plain_count_has_it(usage, expected):
+    rows = pq.read_table(usage / "usage.parquet").to_pylist()
 
     found = {row["binding_key"]: [row["requests"], row["alone"], row["named"]] for row in rows}
     assert found == dict(expected.usage)
@@ -92,8 +77,8 @@ def test_each_acl_was_used_as_often_as_a_plain_count_has_it(result, expected):
 
 
 @pytest.mark.spark
-def test_disagreements_and_what_broker_rules_say_are_those_of_a_plain_count(result, expected):
-    manifest = manifest_of(result)
+def test_disagreements_and_what_broker_rules_say_are_those_of_a_plain_count(usage, expected):
+    manifest = manifest_of(usage)
 
     assert manifest["disagreements"]["lines"] == expected.differing > 0
     assert manifest["declarations"]["super_users"] == dict(expected.super_users)
@@ -102,10 +87,10 @@ def test_disagreements_and_what_broker_rules_say_are_those_of_a_plain_count(resu
 
 
 @pytest.mark.spark
-def test_the_manifest_names_the_snapshot_the_files_and_their_spans(result, logs):
+def test_the_manifest_names_the_snapshot_the_files_and_their_spans(usage, logs):
     from aclweb.inventory.sync.differ import digest_of
 
-    manifest = manifest_of(result)
+    manifest = manifest_of(usage)
 
     assert manifest["snapshot"]["digest"] == digest_of(map(binding_key, BINDINGS))
     assert manifest["snapshot"]["revision"] == 7
@@ -113,18 +98,20 @@ def test_the_manifest_names_the_snapshot_the_files_and_their_spans(result, logs)
     assert {file["state"] for file in manifest["files"]} == {"read"}
     assert all(file["first_at"] <= file["last_at"] for file in manifest["files"] if file["lines"])
     assert manifest["coverage"]["permits_seen"] is True
-    assert manifest["rows"]["requests"] == pq.read_table(result / "requests.parquet").num_rows
+    assert manifest["rows"]["requests"] == pq.read_table(usage / "requests.parquet").num_rows
 
 
 @pytest.mark.spark
-def test_running_again_replaces_the_result_by_the_same_bytes(spark, snapshot_file, logs, tmp_path):
-    few = [log for log in logs if log.suffix != ".gz"]
-    first = run(spark, snapshot_file, few, tmp_path / "usage")
-    before = {file.name: file.read_bytes() for file in first.iterdir()}
+def test_running_again_replaces_the_result_by_the_same_bytes(
+    spark, snapshot_file, few_logs, usage_of_few, tmp_path
+):
+    out = Path(shutil.copytree(usage_of_few, tmp_path / "usage"))
+    before = {file.name: file.read_bytes() for file in out.iterdir()}
+    (out / "requests.parquet").write_bytes(b"of an earlier run")
 
-    again = run(spark, snapshot_file, list(reversed(few)), tmp_path / "usage")
+    run(spark, snapshot_file, list(reversed(few_logs)), out)
 
-    assert {file.name: file.read_bytes() for file in again.iterdir()} == before
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
     assert [folder.name for folder in tmp_path.iterdir()] == ["usage"]
 
 
