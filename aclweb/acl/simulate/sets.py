@@ -224,6 +224,8 @@ class Compact(NamedTuple):
     @property
     def least(self) -> Places:
         """The same set in the form of `least`."""
+        if self.is_single:
+            return Compact(1, self.offset) if self.tail_offset else self
         found = self.canonical
         last = found.tail_offset + found.tail.bit_length() if found.tail else 0
         span = max(last, found.offset + found.low.bit_length()) - found.offset
