@@ -26,9 +26,10 @@ from tests.validation_cases import EVERYTHING
 pytestmark = pytest.mark.kafka
 
 RULES = {"kafka44": AuthorizerSettings(), "kafka39": AuthorizerSettings(authorizer="acl")}
-FILTERS = {"kafka44": 8_000, "kafka39": 4_000}
+FILTERS = {"kafka44": 4_000, "kafka39": 2_000}
+STEPS = 250
 # The full scale of other tests is fifty; here each case is a question to a broker.
-TIMES = 12 if SCALE > 1 else 1
+MORE_FILTERS, MORE_STEPS = (24, 12) if SCALE > 1 else (1, 1)
 PATIENCE_SECONDS = 120
 
 
@@ -66,7 +67,7 @@ def settle(wire: Wire, expected: Iterable[AclBinding]) -> None:
 def test_random_filters_find_on_a_real_broker_what_ours_find(broker):
     rng = random.Random(f"filters {broker.engine}")
     bindings = storable_acls(rng, 300, broker.authorizer_settings)
-    filters = [random_filter(rng, bindings) for _ in range(broker.filters * TIMES)]
+    filters = [random_filter(rng, bindings) for _ in range(broker.filters * MORE_FILTERS)]
     counts: Counter[int] = Counter()
 
     with Wire(broker) as wire:
@@ -99,7 +100,7 @@ def test_a_random_history_of_creations_deletions_and_questions_is_that_of_a_set(
     done: Counter[str] = Counter()
 
     with Wire(broker) as wire:
-        for _ in range(250 * TIMES):
+        for _ in range(STEPS * MORE_STEPS):
             step = rng.choice(("create", "create", "delete", "describe", "describe", "describe"))
             done[step] += 1
             if step == "create":
