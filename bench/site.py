@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 PASSWORD = "a long pass phrase"
 
 
-def set_up_django(directory: Path) -> None:
-    """Set Django up on a throw-away data directory with SQLite."""
+def set_up_django(directory: Path, *, database: str | None = None) -> None:
+    """Set Django up on a throw-away data directory; database: its address, SQLite unless given."""
     from cryptography.fernet import Fernet
 
     os.environ |= {
@@ -32,6 +32,8 @@ def set_up_django(directory: Path) -> None:
         "ACLWEB_LOG_LEVEL": "error",
     }
     os.environ.pop("DATABASE_URL", None)
+    if database:
+        os.environ["DATABASE_URL"] = database
     import django
 
     django.setup()

@@ -70,13 +70,14 @@ STATES = [
     f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/drafts/",
     f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
     f"{C}/insights/", f"{C}/insights/?state=new&days=all", f"{C}/insights/coverage/",
+    f"{C}/insights/use/", f"{C}/insights/use/?show=configured", f"{C}/insights/use/days/?principal=User:bob",
     f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/",
 ]  # fmt: skip
 # Of each other cluster; ACLs, names and logs differ, the pages are the same.
 EVERYWHERE = (
     "/", "/topics/", "/topics/orders.eu", "/topics/?type=GROUP", "/principals/", "/principal/?name=User:bob", "/acls/",
     f"/explain/?{BOB}&host=", "/explain/client/", f"/what-if/?add={ADD}", "/compare/", "/findings/", "/insights/",
-    "/insights/coverage/", "/search/?q=bob",
+    "/insights/coverage/", "/insights/use/", "/search/?q=bob",
 )  # fmt: skip
 REFUSED = {f"{C}/topics/orders.eu?as_of=2020-01-01": 422}
 

@@ -49,6 +49,9 @@ def _prepared(
         for place, field in enumerate(fields)
         if isinstance(field, _PREPARED)
     ]
+    if not prepare:
+        yield from rows
+        return
     for row in rows:
         values = list(row)
         for place, prep_value in prepare:
