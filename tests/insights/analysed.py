@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -138,9 +138,6 @@ def load_bearing(
 
 def ids_in(told: Path) -> list[int]:
     return [int(word) for word in told.read_text().split()]
-
-
-Write = Callable[..., Path]
 
 
 def brokers_given(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
