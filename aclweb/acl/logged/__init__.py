@@ -1,10 +1,10 @@
 """What do logged requests say about the ACLs: which are needed, which rights would suffice, why was one denied?
 
 Import from here: `evidence_in`, which says whether a log may call an ACL unused, also where brokers are gone
-(`with_gone`); `one_of` and `removable`, which say
-which ACLs may go; `opens` and `last_covers`, without which ACLs a name is open to everyone; `likely_cause` of a denial,
-and the `nearest` names that ACLs have; and `propose`, the fewest rights that allow what a principal was logged to use,
-with its `Choices` and `Used` requests.
+(`with_gone`); `one_of` and `removable`, which say which ACLs may go; `Settling`, which tells what settles each of many
+requests; `opens` and `last_covers`, without which ACLs a name is open to everyone; `likely_cause` of a denial, and the
+`nearest` names that ACLs have; and `propose`, the fewest rights that allow what a principal was logged to use, with its
+`Choices` and `Used` requests.
 """
 
 from aclweb.acl.logged.causes import Cause, likely_cause
@@ -25,6 +25,7 @@ from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import Rights, rights_of
+from aclweb.acl.logged.settling import Settling
 
 __all__ = [
     "ALL_HOURS",
@@ -40,6 +41,7 @@ __all__ = [
     "Proposal",
     "Proposed",
     "Rights",
+    "Settling",
     "Used",
     "Wanted",
     "both",
