@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from aclweb.acl.model import number_of
 from aclweb.acl.notation import UNKNOWN
-from aclweb.pipeline import totals
+from aclweb.pipeline import record_lines, totals
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import READ
@@ -25,12 +25,12 @@ from aclweb.pipeline.increments import (
     is_still_there,
     look_for_new,
 )
-from aclweb.pipeline.job import counted_lines, keeping, path_of
+from aclweb.pipeline.job import keeping, path_of
 from aclweb.pipeline.known_content import Source
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, by_file
 from aclweb.pipeline.readings import Reading, check_layouts, first_line, why_unknown
-from aclweb.pipeline.sources import nothing_read
+from aclweb.pipeline.sources import nothing_read, read_counts
 from aclweb.pipeline.table.changing import (
     commit_and_sweep,
     next_version,
@@ -229,7 +229,9 @@ class _Extending:
         readings = {
             path: Reading(fresh.source.layout, self.looked.zone_of(fresh)) for path, fresh in files.items()
         }
-        lines, states = counted_lines(self.spark, list(files), self.keep, readings=readings)
+        counted = read_counts(self.spark, list(files), self.keep, readings=readings)
+        states = counted.states
+        lines = self.keep(record_lines.said(counted.counts))
         found = [row.asDict() for row in totals.coverage(lines).collect()]
         unsure = {
             path
@@ -238,7 +240,7 @@ class _Extending:
         }
         wrong = [row["file"] for row in found if path_of(row["file"]) in unsure]
         if wrong:
-            lines = lines.filter(~F.col("file").isin(wrong))
+            lines = self.keep(record_lines.said(counted.counts.filter(~F.col("file").isin(wrong))))
         late += [files[path].path for path in sorted(unsure)]
         coverage = []
         for row in found:

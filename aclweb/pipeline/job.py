@@ -16,13 +16,21 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from aclweb.acl.notation import KAFKA, UNKNOWN
-from aclweb.pipeline import decisions, sources, totals, usage
+from aclweb.pipeline import decisions, record_lines, sources, totals, usage
 from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
 from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.manifest import NOTES, Logged, Source, broker_names, manifest_of, notes_by_reason
+from aclweb.pipeline.manifest import (
+    NOTES,
+    Differing,
+    Logged,
+    Source,
+    broker_names,
+    manifest_of,
+    notes_by_reason,
+)
 from aclweb.pipeline.readings import (
     Reading,
     check_layouts,
@@ -32,7 +40,7 @@ from aclweb.pipeline.readings import (
     reading_of,
     why_unknown,
 )
-from aclweb.pipeline.results import new_result, write_manifest, write_table
+from aclweb.pipeline.results import new_result, write_frame, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.table import Table, Window
@@ -66,14 +74,23 @@ def write_usage(
                 "usage": usage.without_last_covers(
                     usage.usage(seen, logged.access).orderBy("binding_key").toArrow(), snapshot
                 ),
-                "requests": seen.drop("one_of").orderBy(*REQUEST, "allowed").toArrow(),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane, logged.names)),
             }
             for name, table in tables.items():
                 write_table(folder, name, table)
-            facts = usage.declarations(logged.access, decided).collect()
-            manifest = manifest_of(snapshot, logged, until=until, facts=facts, tables=tables)
+            differing = Differing()
+            requests = write_frame(
+                folder, "requests", seen.drop("one_of"), *REQUEST, "allowed", look=differing.add
+            )
+            manifest = manifest_of(
+                snapshot,
+                logged,
+                until=until,
+                facts=usage.declarations(logged.access, decided).collect(),
+                differing=differing,
+                rows={name: table.num_rows for name, table in tables.items()} | {"requests": requests},
+            )
             write_manifest(folder, manifest)
     finally:
         # Where Spark itself has ended, the error that is on its way says why, and this would hide it.
@@ -143,13 +160,12 @@ def _range(data: bytes, start: int, end: int) -> bytes:
 def counted_lines(
     spark: SparkSession, files: Sequence[str], keep: Keep, *, readings: Mapping[str, Reading]
 ) -> tuple[DataFrame, Mapping[str, FileState]]:
-    """Return what the records of log files say (`totals.read_lines`), and the state of each file by its path.
+    """Return what the records of log files say (schemas.LINES), and the state of each file by its path.
 
     readings: how each file is read. Raises JobError where none can be read.
     """
     counted = sources.read_counts(spark, files, keep, readings=readings)
-    texts = counted.counts.select("raw", "timed").distinct()
-    return keep(totals.read_lines(counted.counts, decisions.parse(texts))), counted.states
+    return keep(record_lines.said(counted.counts)), counted.states
 
 
 def path_of(file: str) -> str:
@@ -198,7 +214,7 @@ def read_table(
         for path in paths | states.keys() | layouts.keys()
     }
     return Logged(
-        access=keep(table.access(spark, window)),
+        access=keep(table.access(spark, window).repartition(*REQUEST)),
         samples=totals.latest(table.samples(spark)),
         coverage=coverage,
         notes=table.notes(window),

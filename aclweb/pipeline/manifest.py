@@ -61,6 +61,20 @@ class Logged:
     gone: Mapping[str, date] = field(default_factory=dict)
 
 
+@dataclass
+class Differing:
+    """How many requests, and lines of them, the snapshot answers otherwise than the log."""
+
+    requests: int = 0
+    lines: int = 0
+
+    def add(self, seen: pa.Table) -> None:
+        """Count some rows of `usage.seen_requests`."""
+        differing = seen.filter(pc.field("differs"))
+        self.requests += differing.num_rows
+        self.lines += sum(differing["lines"].to_pylist())
+
+
 def added_notes(notes: Iterable[Row], *key: str) -> list[Row]:
     """Return rows of `totals.notes` with those of one key added, which is all but lines and sample unless given."""
     found: dict[tuple[str | None, ...], Row] = {}
@@ -92,24 +106,22 @@ def manifest_of(
     *,
     until: date,
     facts: Sequence[SparkRow],
-    tables: Mapping[str, pa.Table],
+    differing: Differing,
+    rows: Mapping[str, int],
 ) -> dict[str, Any]:
     """Return the manifest of the usage job.
 
-    until: the last day that a broker can have written about. facts: rows of `usage.declarations`.
+    until: the last day that a broker can have written about. facts: rows of `usage.declarations`. rows: those of each
+    table.
     """
-    differing = tables["requests"].filter(pc.field("differs"))
     return {
         "format": FORMAT,
         "job": "usage",
         "snapshot": snapshot_facts(snapshot),
         **log_facts(logged, until),
         "declarations": _declarations(facts, logged.notes),
-        "disagreements": {
-            "requests": differing.num_rows,
-            "lines": sum(differing["lines"].to_pylist()),
-        },
-        "rows": {name: table.num_rows for name, table in tables.items()},
+        "disagreements": {"requests": differing.requests, "lines": differing.lines},
+        "rows": dict(rows),
     } | ({"state": state_of(snapshot, logged.table_state)} if logged.table_state else {})
 
 

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
@@ -23,11 +22,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from aclweb.acl.authorizer import RESULTS, AclIndex
-from aclweb.acl.model import Delta, Operation, ResourceType, number_of
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import Delta, number_of
 from aclweb.acl.notation import binding_key, read_delta
 from aclweb.pipeline import totals
-from aclweb.pipeline.batch import BASES, Column, Requests, decide_all
+from aclweb.pipeline.batch import answer_texts, decide_all, requests_of
 from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.given import text_of
@@ -262,25 +261,10 @@ def _decided_batches(
 ) -> Iterator[pa.RecordBatch]:
     known = _indexes_of(edit.value)
     for batch in batches:
-        asked = Requests(*(_column(batch.column(name), name) for name in REQUEST))
-        answers = []
-        for index in (known.before, known.after):
-            bases = decide_all(asked, index, known.settings).bases
-            answers += [pa.array(_RESULT_NAMES).take(bases), pa.array(_BASIS_NAMES).take(bases)]
+        asked = requests_of(batch)
+        answers = [
+            texts
+            for index in (known.before, known.after)
+            for texts in answer_texts(decide_all(asked, index, known.settings))
+        ]
         yield pa.RecordBatch.from_arrays([*batch.columns, *answers], schema=schema)
-
-
-_BASIS_NAMES = [basis.name for basis in BASES]
-_RESULT_NAMES = [RESULTS[basis].name for basis in BASES]
-_WORDS: Mapping[str, Mapping[str, Any]] = {
-    "operation": Operation.__members__,
-    "resource_type": ResourceType.__members__,
-}
-
-
-def _column(texts: pa.Array, name: str) -> Column:
-    encoded = texts.dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    read = _WORDS.get(name)
-    values = words if read is None else [read[word] for word in words]
-    return Column(tuple(values), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))

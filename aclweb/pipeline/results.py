@@ -9,15 +9,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 
 MANIFEST = "manifest.json"
+
+_ROWS_AT_ONCE = 50_000
+"""So many rows of a large table are brought here at a time, and are a group of its file."""
 
 
 class ResultError(Exception):
@@ -53,6 +58,60 @@ def write_table(folder: Path, name: str, table: pa.Table) -> None:
     # Spark's own notes in the schema differ between runs and say nothing to a reader; so do its batches.
     plain = table.replace_schema_metadata(None).combine_chunks()
     pq.write_table(plain, folder / f"{name}.parquet", compression="zstd")
+
+
+def write_frame(
+    folder: Path, name: str, frame: DataFrame, *key: str, look: Callable[[pa.Table], None] = lambda _: None
+) -> int:
+    """Write the rows of a frame as `name`.parquet, ordered by `key`, and return their number.
+
+    The columns of `key` tell every row from all others. Neither this process nor Spark's driver holds more than some
+    rows at once. frame: kept. look: is given all rows, some at a time.
+    """
+    rows: int = frame.count()
+    parts = max(1, -(-rows // _ROWS_AT_ONCE))
+    placed = frame.repartitionByRange(parts, *key) if parts > 1 else frame.coalesce(1)
+    packed = placed.sortWithinPartitions(*key).mapInArrow(_packed, "rows binary").toLocalIterator()
+    schema = to_arrow_schema(frame.schema)
+    with pq.ParquetWriter(folder / f"{name}.parquet", schema, compression="zstd") as writer:
+        for table in _in_groups((_unpacked(row["rows"]) for row in packed), schema):
+            look(table)
+            writer.write_table(table)
+    return rows
+
+
+def _packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield each batch as one value, which Spark moves without reading it."""
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema, options=_SMALL) as stream:
+            stream.write_batch(batch)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([sink.getvalue().to_pybytes()], pa.binary())], names=["rows"]
+        )
+
+
+_SMALL = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+def _unpacked(packed: bytes) -> pa.Table:
+    with pa.ipc.open_stream(packed) as stream:
+        return stream.read_all()
+
+
+def _in_groups(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield the rows of tables in groups of equal size, so that a file does not depend on where Spark parts them."""
+    waiting: list[pa.Table] = []
+    count = 0
+    for table in tables:
+        waiting.append(table.cast(schema))
+        count += table.num_rows
+        while count >= _ROWS_AT_ONCE:
+            whole = pa.concat_tables(waiting)
+            yield whole.slice(0, _ROWS_AT_ONCE).combine_chunks()
+            waiting, count = [whole.slice(_ROWS_AT_ONCE)], count - _ROWS_AT_ONCE
+    if count:
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

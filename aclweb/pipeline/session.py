@@ -198,6 +198,8 @@ def _start(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
+        # What is together by its request is together by request and answer.
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
     }
     if given.get(_MASTER, THIS_MACHINE).startswith("local"):
         environment.tell_spark("SPARK_LOCAL_IP", "127.0.0.1")

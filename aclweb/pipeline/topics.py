@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 
 from aclweb.acl.model import number_of
 from aclweb.acl.notation import KAFKA, UNKNOWN
-from aclweb.pipeline import decisions, totals
+from aclweb.pipeline import record_lines, totals
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of
 from aclweb.pipeline.files import SourceError
@@ -343,9 +343,7 @@ class _Adding:
             placed = written.select(_file_of(self.topic).alias("file"), "value")
             # Where no message says anything yet, the next ones tell the layout.
             reading = self.reading if self.reading.layout else replace(self.reading, layout=KAFKA)
-            counts = keep(counts_of_messages(placed, reading))
-            texts = counts.select("raw", "timed").distinct()
-            lines = keep(totals.read_lines(counts, decisions.parse(texts)))
+            lines = keep(record_lines.said(keep(counts_of_messages(placed, reading))))
             coverage = _coverage(lines, self.topic)
             _check_read(coverage, self.topic)
             writing = Writing(self.spark, self.folder, self.cluster, base, unfinished, oldest_day)

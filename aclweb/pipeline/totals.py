@@ -9,45 +9,37 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from aclweb.pipeline.schemas import ACCESS_KEY, DECISION, NOT_UTF8, OTHER, PROBE, REQUEST, UNPARSED
-
-IMPOSSIBLE_TIME = "record with a time that no clock shows"
-SAMPLE_LENGTH = 1000
-# What a sample shows before the text of its record.
-_TIME_LENGTH = len("[2026-11-20 10:00:00,000] ")
-
-
-def read_lines(counts: DataFrame, parsed: DataFrame) -> DataFrame:
-    """Return what each counted record says: the columns of schemas.COUNTS and PARSED.
-
-    A record whose time no clock shows is UNPARSED.
-    """
-    impossible = F.col("timed") & F.col("day").isNull()
-    rows = counts.join(parsed, on=["raw", "timed"], how="left")
-    return rows.withColumn(
-        "reason", F.when(impossible, IMPOSSIBLE_TIME).otherwise(F.col("reason"))
-    ).withColumn("kind", F.when(impossible, UNPARSED).otherwise(F.col("kind")))
+from aclweb.pipeline.schemas import (
+    ACCESS_KEY,
+    DECISION,
+    NOT_UTF8,
+    OTHER,
+    PROBE,
+    REQUEST,
+    SAMPLE,
+    UNPARSED,
+)
 
 
 def access_rows(lines: DataFrame, *by: str) -> DataFrame:
     """Return how often each request was decided on each day (schemas.ACCESS, with the columns `by` in their places).
 
-    lines: as `read_lines` gives them, with the columns `by`.
+    lines: schemas.LINES, with the columns `by`.
     """
     made = lines.filter(F.col("kind") == DECISION).select(
         "day",
         *REQUEST,
         "allowed",
         "api_name",
-        # What follows the first word is the ACL, which has its key.
-        F.substring_index("rule", "(", 1).alias("broker_rule"),
+        "broker_rule",
         "named_key",
         *by,
         "lines",
         _micros("first_at").alias("first_us"),
         _micros("last_at").alias("last_us"),
     )
-    return added(made, "day", *ACCESS_KEY, *by)
+    # All rows of a request are brought together once, and whatever adds up requests finds them so.
+    return added(made.repartition(*REQUEST), "day", *ACCESS_KEY, *by)
 
 
 def added(access: DataFrame, *key: str) -> DataFrame:
@@ -58,19 +50,12 @@ def added(access: DataFrame, *key: str) -> DataFrame:
 
 
 def samples(lines: DataFrame) -> DataFrame:
-    """Return the latest record of each request and answer (schemas.SAMPLES).
+    """Return the latest record of each request and answer (schemas.SAMPLES); lines: schemas.LINES.
 
-    lines: as `read_lines` gives them. Of two records of one time, the one whose text is later in the alphabet.
+    Of two records of one time, the one whose text is later in the alphabet.
     """
-    made = lines.filter(F.col("kind") == DECISION)
-    return latest(
-        made.select(
-            *REQUEST,
-            "allowed",
-            _micros("last_at").alias("last_us"),
-            F.substring("raw", 1, SAMPLE_LENGTH - _TIME_LENGTH).alias("raw"),
-        )
-    )
+    found = lines.filter(F.col("kind") == SAMPLE)
+    return latest(found.select(*REQUEST, "allowed", _micros("last_at").alias("last_us"), "raw"))
 
 
 def latest(found: DataFrame) -> DataFrame:
@@ -89,21 +74,25 @@ def coverage(lines: DataFrame) -> DataFrame:
     is_decision = F.col("kind") == DECISION
     is_permit = is_decision & F.col("allowed")
     first, last = _micros("first_at"), _micros("last_at")
-    return lines.groupBy("file", "day").agg(
-        F.sum("lines").alias("lines"),
-        _lines_where(is_decision).alias("decisions"),
-        _lines_where(F.col("kind") == PROBE).alias("probes"),
-        _lines_where(F.col("kind") == OTHER).alias("other"),
-        _lines_where(F.col("kind") == UNPARSED).alias("unparsed"),
-        _lines_where(is_decision & F.col("ambiguous")).alias("ambiguous"),
-        _lines_where(is_permit).alias("permits"),
-        _lines_where(F.col("not_utf8")).alias("not_utf8"),
-        F.min(first).alias("first_us"),
-        F.max(last).alias("last_us"),
-        F.min(F.when(is_permit, first)).alias("first_permit_us"),
-        F.max(F.when(is_permit, last)).alias("last_permit_us"),
-        F.bit_or("hours").alias("hours"),
-        F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
+    return (
+        lines.filter(F.col("kind") != SAMPLE)
+        .groupBy("file", "day")
+        .agg(
+            F.sum("lines").alias("lines"),
+            _lines_where(is_decision).alias("decisions"),
+            _lines_where(F.col("kind") == PROBE).alias("probes"),
+            _lines_where(F.col("kind") == OTHER).alias("other"),
+            _lines_where(F.col("kind") == UNPARSED).alias("unparsed"),
+            _lines_where(is_decision & F.col("ambiguous")).alias("ambiguous"),
+            _lines_where(is_permit).alias("permits"),
+            _lines_where(F.col("not_utf8")).alias("not_utf8"),
+            F.min(first).alias("first_us"),
+            F.max(last).alias("last_us"),
+            F.min(F.when(is_permit, first)).alias("first_permit_us"),
+            F.max(F.when(is_permit, last)).alias("last_permit_us"),
+            F.bit_or("hours").alias("hours"),
+            F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
+        )
     )
 
 
@@ -123,7 +112,7 @@ def notes(lines: DataFrame) -> DataFrame:
         "reason",
         "noted",
         "lines",
-        F.substring("raw", 1, SAMPLE_LENGTH).alias("raw"),
+        "raw",
     )
     is_text = F.col("note") != NOT_UTF8
     return noted.groupBy(

@@ -13,9 +13,9 @@ from pyspark.sql import functions as F
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.logged import opens
+from aclweb.pipeline.record_lines import SAMPLE_LENGTH
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
-from aclweb.pipeline.totals import SAMPLE_LENGTH
 
 MOST_REPLACING = 5
 """So many ACLs are named that settle the requests of another one too."""
@@ -38,24 +38,28 @@ def seen_requests(access: DataFrame, samples: DataFrame, decided: DataFrame) -> 
     """
     key = [*REQUEST, "allowed"]
     by_day = access.groupBy(*key, "day").agg(
-        F.sum("lines").alias("lines"),
-        F.min("first_us").alias("first_us"),
-        F.max("last_us").alias("last_us"),
-        F.collect_set("api_name").alias("api_names"),
+        F.sum("lines").alias("lines"), F.min("first_us").alias("first_us"), F.max("last_us").alias("last_us")
     )
     seen = by_day.groupBy(*key).agg(
         F.sum("lines").alias("lines"),
         moment(F.min("first_us")).alias("first_at"),
         moment(F.max("last_us")).alias("last_at"),
-        F.sort_array(F.array_distinct(F.flatten(F.collect_list("api_names")))).alias("api_names"),
         F.sort_array(F.collect_list(F.struct("day", "lines"))).alias("days"),
     )
     sampled = samples.select(*key, sample_text().alias("sample"))
     return (
-        seen.join(sampled, on=key, how="left")
+        seen.join(_asked_for(access, key), on=key)
+        .join(sampled, on=key, how="left")
         .join(decided, on=list(REQUEST), how="left")
         .withColumn("differs", (F.col("decided_now") != "UNDECIDED") & ~_agrees())
     )
+
+
+def _asked_for(access: DataFrame, key: list[str]) -> DataFrame:
+    """Return api_names, sorted, for each request and answer; empty where the log tells none."""
+    # Distinct first, and in a hash table: a set for each row would be sorted.
+    apis = access.select(*key, "api_name").distinct().groupBy(*key)
+    return apis.agg(F.sort_array(F.collect_list("api_name")).alias("api_names"))
 
 
 def usage(seen: DataFrame, access: DataFrame) -> DataFrame:
@@ -158,18 +162,25 @@ def declarations(access: DataFrame, decided: DataFrame) -> DataFrame:
     (the broker allowed it as one), `default_allow` (allowed because no ACL was found) and
     `default_deny` (refused although the snapshot has no ACL on the resource).
     """
-    uncovered = F.col("basis_now").isin("DEFAULT_DENY", "DEFAULT_ALLOW")
-    ruled = access.filter(F.col("broker_rule").isNotNull()).join(
-        decided.select(*REQUEST, "basis_now"), on=list(REQUEST), how="left"
-    )
-    facts = ruled.select(
+    uncovered = decided.filter(F.col("basis_now").isin("DEFAULT_DENY", "DEFAULT_ALLOW")).select(*REQUEST)
+    told = access.select(
         F.when(F.col("broker_rule") == "SuperUser", "super_user")
         .when(F.col("broker_rule") == "DefaultAllow", "default_allow")
-        .when((F.col("broker_rule") == "DefaultDeny") & uncovered, "default_deny")
         .alias("fact"),
         "principal",
         "lines",
     ).filter(F.col("fact").isNotNull())
+    # Only of these the ACLs have to be asked, so only these are looked up.
+    denied = (
+        access.filter(F.col("broker_rule") == "DefaultDeny")
+        .groupBy(*REQUEST)
+        .agg(F.sum("lines").alias("lines"))
+    )
+    facts = told.unionByName(
+        denied.join(uncovered, on=list(REQUEST), how="left_semi").select(
+            F.lit("default_deny").alias("fact"), "principal", "lines"
+        )
+    )
     of_whom = F.when(F.col("fact") == "super_user", F.col("principal"))
     return facts.groupBy("fact", of_whom.alias("principal")).agg(F.sum("lines").alias("lines"))
 

@@ -77,7 +77,7 @@ class Writing:
     ) -> Added:
         """Add records to the table and return its new version.
 
-        lines: as `totals.read_lines` gives them, kept. coverage: the rows of `totals.coverage` for all of them, with
+        lines: schemas.LINES, kept. coverage: the rows of `totals.coverage` for all of them, with
         the `url` that is their file in `lines`, and the `file` and `broker` that the table shows. The others are
         those of `next_version`.
 

@@ -124,13 +124,17 @@ def test_nothing_that_grows_with_requests_is_brought_to_the_driver(made):
 
 
 @pytest.mark.spark
-def test_records_are_added_up_in_hash_tables_and_never_sorted(spark):
+def test_records_are_added_up_in_hash_tables_and_never_sorted(spark, tmp_path):
     lines = spark.createDataFrame([], "file string, broker string, not_utf8 boolean, kind string").selectExpr(
         "*",
         *(f"cast(null as {kind}) {name}" for name, kind in COLUMNS.items()),
     )
 
-    for frame in (totals.access_rows(lines, "broker", "ambiguous"), totals.coverage(lines)):
+    log = tmp_path / "a.log"
+    log.write_text(decisions(3))
+    counts = read_counts(spark, [str(log)], lambda frame: frame).counts
+
+    for frame in (counts, totals.access_rows(lines, "broker", "ambiguous"), totals.coverage(lines)):
         plan = frame._jdf.queryExecution().executedPlan().toString()
         assert "HashAggregate" in plan
         assert "SortAggregate" not in plan
@@ -141,7 +145,7 @@ COLUMNS = (
     dict.fromkeys(
         ("day", "principal", "host", "operation", "resource_type", "resource_name", "api_name"), "string"
     )
-    | {"rule": "string", "named_key": "string", "allowed": "boolean", "ambiguous": "boolean"}
+    | {"broker_rule": "string", "named_key": "string", "allowed": "boolean", "ambiguous": "boolean"}
     | {"lines": "long", "first_at": "timestamp_ntz", "last_at": "timestamp_ntz", "hours": "int"}
 )
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from aclweb.acl.notation.files import binding_key
+from aclweb.pipeline import results
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.results import ResultError, new_result
 from tests.pipeline import plain
@@ -113,6 +114,31 @@ def test_running_again_replaces_the_result_by_the_same_bytes(
 
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
     assert [folder.name for folder in tmp_path.iterdir()] == ["usage"]
+
+
+@pytest.mark.spark
+def test_requests_are_written_some_at_a_time_and_never_held_at_once(
+    spark, snapshot_file, logs, result, tmp_path, monkeypatch
+):
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    fetched: list[list[str]] = []
+    for name in ("collect", "toArrow", "toLocalIterator"):
+        real = getattr(DataFrame, name)
+        monkeypatch.setattr(
+            DataFrame, name, lambda self, *rest, real=real: fetched.append(self.columns) or real(self, *rest)
+        )
+    monkeypatch.setattr(results, "_ROWS_AT_ONCE", 20)
+
+    again = run(spark, snapshot_file, logs, tmp_path / "usage")
+
+    file, whole = pq.ParquetFile(again / "requests.parquet"), pq.read_table(result / "requests.parquet")
+    sizes = [file.metadata.row_group(place).num_rows for place in range(file.num_row_groups)]
+    assert file.read().equals(whole)
+    assert sizes[:-1] == [20] * (whole.num_rows // 20), "groups depend on where Spark parts the rows"
+    assert len(sizes) >= 3
+    assert ["rows"] in fetched
+    assert not [columns for columns in fetched if "resource_name" in columns]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
-from aclweb.pipeline import schemas, totals, usage
+from aclweb.pipeline import record_lines, schemas, totals, usage
 from aclweb.pipeline.coverage import added, in_span
 from tests.builders import allow
 
@@ -23,11 +23,7 @@ REQUEST = {
 }
 MORNING, NOON, EVENING = (datetime(2026, 11, 20, hour) for hour in (8, 12, 20))
 UNTIL = date(2026, 11, 22)
-LINES = """file string, day string, raw string, timed boolean, lines long, first_at timestamp_ntz,
-    last_at timestamp_ntz, hours int, not_utf8 boolean,
-    kind string, reason string, principal string, host string, operation string, resource_type string,
-    resource_name string, allowed boolean, api_name string, rule string, named_key string, ambiguous boolean,
-    noted string"""
+LINES = schemas.LINES
 DECIDED = schemas.DECIDED
 SEEN = """principal string, host string, operation string, resource_type string, resource_name string,
     allowed boolean, lines long, first_at timestamp_ntz, last_at timestamp_ntz, decided_now string,
@@ -42,7 +38,6 @@ def line(**facts):
         "lines": 1,
         "first_at": MORNING,
         "last_at": NOON,
-        "timed": True,
         "hours": 0,
         "not_utf8": False,
     }
@@ -69,9 +64,13 @@ def frame(spark, rows, schema):
 def test_requests_are_put_together_over_files_and_days(spark):
     lines = [
         line(lines=2, api_name="Fetch"),
-        line(lines=3, day="2026-11-21", file="b.log", api_name="Metadata", last_at=EVENING, raw="later"),
+        line(lines=3, day="2026-11-21", file="b.log", api_name="Metadata", last_at=EVENING),
         line(lines=5, allowed=False, api_name="Fetch"),
         line(kind="probe", lines=7),
+        line(kind="sample", lines=0, last_at=NOON, raw="z"),
+        line(kind="sample", lines=0, last_at=EVENING, raw="earlier"),
+        line(kind="sample", lines=0, last_at=EVENING, raw="later"),
+        line(kind="sample", lines=0, allowed=False, raw="refused"),
     ]
     decided = [
         {**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"], "one_of": []}
@@ -120,7 +119,7 @@ def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spar
         line(
             lines=1,
             kind="unparsed",
-            reason=totals.IMPOSSIBLE_TIME,
+            reason=record_lines.IMPOSSIBLE_TIME,
             day=None,
             first_at=None,
             last_at=None,
@@ -129,6 +128,7 @@ def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spar
         line(lines=1, day="0001-01-01", first_at=datetime(1, 1, 1), last_at=datetime(1, 1, 1)),
         line(lines=1, day="9999-12-31", first_at=datetime(9999, 12, 31), last_at=datetime(9999, 12, 31)),
         line(lines=9, file="b.log", allowed=False),
+        line(lines=0, file=None, kind="sample", last_at=EVENING),
     ]
 
     rows = [row.asDict() for row in totals.coverage(frame(spark, lines, LINES)).collect()]
@@ -160,11 +160,11 @@ def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
 
 def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
     lines = [
-        line(lines=2, rule="SuperUser"),
-        line(lines=3, rule="DefaultDeny", allowed=False),
-        line(lines=4, rule="DefaultAllow"),
-        line(lines=7, rule="DefaultDeny", allowed=False, principal="User:eve"),
-        line(lines=8, rule="MatchingAcl(acl=StandardAcl(resourceType=TOPIC))"),
+        line(lines=2, broker_rule="SuperUser"),
+        line(lines=3, broker_rule="DefaultDeny", allowed=False),
+        line(lines=4, broker_rule="DefaultAllow"),
+        line(lines=7, broker_rule="DefaultDeny", allowed=False, principal="User:eve"),
+        line(lines=8, broker_rule="MatchingAcl"),
     ]
     decided = [
         {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": [], "one_of": []},

@@ -1,6 +1,6 @@
 """What do the ACLs answer to millions of requests, or to every principal on every name?
 
-Import from here: `decide_all` with its columns, and `AccessMatrix`.
+Import from here: `decide_all` with its columns, which `requests_of` takes out of Arrow's, and `AccessMatrix`.
 
 Both questions are painting: the names are sorted, so a prefix covers a range of them, and a
 principal's masks are laid over the ranges in a few array operations instead of one decision after
@@ -11,8 +11,19 @@ Masks are those of `aclweb.acl.authorizer.masks`: allowed, denied, perhaps allow
 16 bits each, of which bit `operation.code` is an operation's.
 """
 
+from aclweb.pipeline.batch.arrow import answer_texts, requests_of
 from aclweb.pipeline.batch.columns import BASES, Answers, Column, Requests
 from aclweb.pipeline.batch.deciding import decide_all
 from aclweb.pipeline.batch.matrix import AccessMatrix, MatrixRow
 
-__all__ = ["BASES", "AccessMatrix", "Answers", "Column", "MatrixRow", "Requests", "decide_all"]
+__all__ = [
+    "BASES",
+    "AccessMatrix",
+    "Answers",
+    "Column",
+    "MatrixRow",
+    "Requests",
+    "answer_texts",
+    "decide_all",
+    "requests_of",
+]
