@@ -79,8 +79,13 @@ def make_distinct_log(folder: Path, lines: int) -> Logs:
     """Write a log of one day in which each request is made once, by changing the address of the client."""
     folder.mkdir(parents=True)
     made = make_logs(folder / "few", 1_000, days=1, texts=1_000)
-    few = [line.partition("] ")[2] for line in made.files[0].read_text(encoding="utf-8").splitlines(True)]
-    known = list(dict.fromkeys(few))
+    parts: dict[tuple[str, str], tuple[str, str]] = {}
+    for line in made.files[0].read_text(encoding="utf-8").splitlines(keepends=True):
+        before, _, rest = line.partition("] ")[2].partition(" from host = ")
+        after = rest.partition(" ")[2]
+        # One text for a request, whatever the address was and whichever broker wrote it.
+        parts.setdefault((before, after.partition(" based on rule ")[0]), (before, after))
+    known = list(parts.values())
     file = folder / "kafka-authorizer.log"
     with file.open("w", encoding="utf-8") as opened:
         for start in range(0, lines, _LINES_AT_ONCE):
@@ -88,9 +93,9 @@ def make_distinct_log(folder: Path, lines: int) -> Logs:
             times = _times(LAST_DAY, numbers * (86_399_000 // lines))
             for number, time in zip(numbers.tolist(), times, strict=True):
                 host, text = divmod(number, len(known))
-                before, words, rest = known[text].partition(" from host = ")
+                before, after = known[text]
                 address = f"10.{host >> 16}.{host >> 8 & 255}.{host & 255}"
-                opened.write(f"[{time}] {before}{words}{address} {rest.partition(' ')[2]}")
+                opened.write(f"[{time}] {before} from host = {address} {after}")
     return Logs(made.snapshot, (file,), lines)
 
 

@@ -196,11 +196,11 @@ def one_more_hour(run: Run) -> Iterator[Figure]:
     yield Figure(
         PART,
         "nothing new: no Spark is started",
-        nothing.wall_seconds,
-        unit="s",
+        nothing.cpu_seconds,
+        unit="CPU s",
         goal=1,
         at_most=True,
-        detail=f"{nothing.cpu_seconds:.2f} CPU s",
+        detail=f"{nothing.wall_seconds:.1f} s of wall time at load average {os.getloadavg()[0]:.1f}",
     )
 
 
@@ -351,7 +351,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 figures.append(figure)
                 print(figure.line(), flush=True)
     if not asked.print_only:
-        print(f"Kept in {write(figures, quick=asked.quick, seconds=time.perf_counter() - begun)}.")
+        seconds = time.perf_counter() - begun
+        print(f"Kept in {write(figures, quick=asked.quick, seconds=seconds, module='bench.pipeline')}.")
     return 0
 
 

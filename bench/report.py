@@ -47,15 +47,15 @@ class Figure:
         return f"{self.part}: {self.title}: {_number(self.value)} {self.unit}{goal}. {self.detail}".rstrip()
 
 
-def write(figures: list[Figure], *, quick: bool, seconds: float) -> Path:
-    """Write the run as two files of one name; return the one to read.
+def write(figures: list[Figure], *, quick: bool, seconds: float, module: str = "bench") -> Path:
+    """Write the run as two files of one name; return the one to read. module: what was run.
 
     What was measured on the same day under other headings stays.
     """
     now = datetime.now(UTC)
     machine = {
         "made": now.isoformat(timespec="seconds"),
-        "command": " ".join(["python -m bench", *sys.argv[1:]]),
+        "command": " ".join([f"python -m {module}", *sys.argv[1:]]),
         "quick": quick,
         "minutes": round(seconds / 60, 1),
         "python": platform.python_version(),
