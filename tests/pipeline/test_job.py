@@ -118,7 +118,7 @@ def test_running_again_replaces_the_result_by_the_same_bytes(
 
 @pytest.mark.spark
 def test_requests_are_written_some_at_a_time_and_never_held_at_once(
-    spark, snapshot_file, logs, result, tmp_path, monkeypatch
+    spark, snapshot_file, logs, usage, tmp_path, monkeypatch
 ):
     from pyspark.sql.classic.dataframe import DataFrame
 
@@ -132,7 +132,7 @@ def test_requests_are_written_some_at_a_time_and_never_held_at_once(
 
     again = run(spark, snapshot_file, logs, tmp_path / "usage")
 
-    file, whole = pq.ParquetFile(again / "requests.parquet"), pq.read_table(result / "requests.parquet")
+    file, whole = pq.ParquetFile(again / "requests.parquet"), pq.read_table(usage / "requests.parquet")
     sizes = [file.metadata.row_group(place).num_rows for place in range(file.num_row_groups)]
     assert file.read().equals(whole)
     assert sizes[:-1] == [20] * (whole.num_rows // 20), "groups depend on where Spark parts the rows"
