@@ -12,7 +12,17 @@ from dataclasses import dataclass, replace
 from django.db.models import Q
 
 from aclweb.acl.authorizer import Result
-from aclweb.acl.logged import NAMES, Choices, Evidence, Proposal, Rights, Used, propose, rights_of
+from aclweb.acl.logged import (
+    NAMES,
+    Choices,
+    Evidence,
+    Proposal,
+    Rights,
+    Used,
+    propose,
+    rights_of,
+    why_young_stays,
+)
 from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import (
     AccessRequest,
@@ -184,9 +194,7 @@ def _young(
         return {}
     own = {binding_key(binding): binding for binding in view.loaded.naming(principal)}
     return {
-        own[
-            key
-        ]: f"It was added on {read_at:%Y-%m-%d}, within the {evidence.days} days, so it may be needed yet."
+        own[key]: why_young_stays(read_at, evidence.days)
         for key, _, number, read_at in dated(cluster, own)
         if number > 1 and read_at > evidence.start
     }

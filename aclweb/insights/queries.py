@@ -13,7 +13,7 @@ from datetime import datetime
 
 from django.db.models import F, Q
 
-from aclweb.acl.logged import NO_PERMITS
+from aclweb.acl.logged import NO_PERMITS, age_unknown
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load, RequestTotals
@@ -108,7 +108,7 @@ def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
         if key in unused:
             doubt = ""
             if read_at and evidence.start and read_at > evidence.start:
-                doubt = f"Its age is unknown: the first sync found it on {read_at:%Y-%m-%d}."
+                doubt = age_unknown(read_at)
             uses[key] = Use(
                 key, "unused", named=use.named if use else 0, reason=doubt, window=evidence.window
             )

@@ -108,6 +108,7 @@ def _add_choices(parser: ArgumentParser) -> None:
         help=f"with --names most-used: share of a prefix's topics that were used (default: {Choices.percent})",
     )
     _add_evidence(parser)
+    _add_history(parser)
 
 
 def _add_lately(parser: ArgumentParser) -> None:
@@ -146,6 +147,7 @@ def _least_privilege(options: Namespace) -> Job:
         choices=choices,
         wanted=_wanted(options),
         principals=options.principal,
+        history=_history(options),
     )
 
 

@@ -60,9 +60,10 @@ def write_anomalies(
     """
     until = datetime.now(UTC).date() + timedelta(days=1)
     days = sorted({str(row["day"]) for row in in_span(logged.coverage, until)})
+    since = _since(days, lately)
     with new_result(out) as folder:
         step(_LOOK)
-        found = keep(anomalies(spark, logged.access, days, since=_since(days, lately), keep=keep))
+        found = keep(anomalies(spark, logged.access, days, since=since, keep=keep))
         order = [F.desc("day"), F.desc("lines"), *(name for name in _COLUMNS if name not in ("day", "lines"))]
         table = found.orderBy(*order).limit(MOST_ROWS).toArrow()
         step(_COUNT)
@@ -75,6 +76,7 @@ def write_anomalies(
             **log_facts(logged, until),
             "lately": lately,
             "days": len(days),
+            "new_known": _is_new_known(days, since),
             "anomalies": {kind: counts[kind] for kind in KINDS},
             "rows": {"anomalies": table.num_rows},
         }
@@ -87,6 +89,11 @@ def _since(days: list[str], lately: int) -> str:
     if not days:
         return "9999-12-31"
     return (date.fromisoformat(days[-1]) - timedelta(days=lately - 1)).isoformat()
+
+
+def _is_new_known(days: list[str], since: str) -> bool:
+    """Return whether the log has a day before the first that is asked about."""
+    return bool(days) and days[0] < since
 
 
 def anomalies(
@@ -115,7 +122,7 @@ def anomalies(
         _back(by_principal, since),
         _storms(by_principal, since, days=len(days)),
     ]
-    if days and days[0] < since:
+    if _is_new_known(days, since):
         known = newcomers.select("principal")
         found += [
             newcomers.withColumn("kind", F.lit(NEW_PRINCIPAL)),
@@ -189,7 +196,7 @@ def _back(by_principal: DataFrame, since: str) -> DataFrame:
 def summary(manifest: Mapping[str, Any]) -> list[str]:
     """Return what a person wants to know at the end of a run, a sentence a line."""
     found, report = manifest["anomalies"], read_summary(manifest)
-    if manifest["days"] <= manifest["lately"]:
+    if not manifest["new_known"]:
         report.append(
             f"The log has {number_of(manifest['days'], 'day')}, so it cannot tell what is new in the last "
             f"{manifest['lately']}."

@@ -6,7 +6,7 @@ A history file has an ACL a line, as JSON with its seven keys and from when to w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -51,13 +51,6 @@ class History:
         """When the first revision was read; of the time before nothing is known."""
         return min((period.since for period in self.periods), default=None)
 
-    def dated(self) -> Iterator[tuple[AclBinding, datetime]]:
-        """Yield each ACL in force of which it is known since when: the first revision found ACLs of any age."""
-        first = min((period.first for period in self.periods), default=0)
-        for period in self.periods:
-            if period.until is None and period.first > first:
-                yield period.binding, period.since
-
     @cached_property
     def _index(self) -> AclIndex:
         return AclIndex(period.binding for period in self.periods)
@@ -92,6 +85,32 @@ class History:
         for revision, at in ((before, since), *later):
             held = AclIndex(period.binding for period in near if period.is_in_force(at))
             yield revision, at, decide(request, held, settings)[0]
+
+
+@dataclass(frozen=True)
+class Ages:
+    """Which ACLs in force were first seen after a time, and when.
+
+    young: those that came after it. unknown: those that the first sync found after it, so they may be of any age.
+    """
+
+    young: Mapping[AclBinding, datetime]
+    unknown: Mapping[AclBinding, datetime]
+
+
+def ages(history: History | None, start: datetime | None) -> Ages:
+    """Return which ACLs in force were first seen after `start`, on the brokers' clocks; none without either."""
+    young: dict[AclBinding, datetime] = {}
+    unknown: dict[AclBinding, datetime] = {}
+    if history is None or start is None:
+        return Ages(young, unknown)
+    # The history has UTC, and the log the times of the brokers' clocks.
+    from_here = start.replace(tzinfo=UTC)
+    for period in history.periods:
+        if period.until is None and period.since > from_here:
+            # The first sync finds ACLs that are older than it; only later ones date them.
+            (young if period.first > 1 else unknown)[period.binding] = period.since
+    return Ages(young, unknown)
 
 
 def read_history(path: Path) -> History:

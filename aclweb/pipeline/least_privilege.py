@@ -21,7 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
-from aclweb.acl.logged import Choices, Proposal, Used, Wanted, propose, rights_of
+from aclweb.acl.logged import Choices, Proposal, Used, Wanted, propose, rights_of, why_young_stays
 from aclweb.acl.matching import matching_of
 from aclweb.acl.model import (
     ANY_USER,
@@ -39,6 +39,7 @@ from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.history import History, ages
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
@@ -74,12 +75,14 @@ def write_least_privilege(
     choices: Choices,
     wanted: Wanted,
     principals: Collection[str] = (),
+    history: History | None = None,
     step: Step = untold,
 ) -> dict[str, Any]:
     """Write the tables, the edit and the manifest of the least-privilege job to `out`; return the manifest.
 
     Tables: acls, principals. The edit is delta.jsonl. principals: whose rights are looked at; none is all that ACLs
-    name. Without a permit in the log nothing is proposed. Raises SourceError for a principal that no ACL names.
+    name. history: with it, ACLs that are younger than the days that the log has to cover stay. Without a permit in the
+    log nothing is proposed. Raises SourceError for a principal that no ACL names.
     """
     until = datetime.now(UTC).date() + timedelta(days=1)
     evidence = evidence_of(logged, until, wanted)
@@ -87,7 +90,9 @@ def write_least_privilege(
     named = _named(snapshot, principals) if facts["coverage"]["permits_seen"] else []
     why_not = evidence.why_not[PermissionType.ALLOW]
     choices = replace(choices, existing=snapshot.existing)
-    broadcast = spark.sparkContext.broadcast(_Question(shipped(snapshot), choices, why_not))
+    first_seen = ages(history, evidence.start)
+    young = {acl: why_young_stays(since, evidence.days) for acl, since in first_seen.young.items()}
+    broadcast = spark.sparkContext.broadcast(_Question(shipped(snapshot), choices, why_not, young))
     try:
         with new_result(out) as folder:
             step(_PROPOSE)
@@ -116,8 +121,8 @@ def write_least_privilege(
                     "percent": choices.percent,
                 },
                 "delta": {"add": len(delta.add), "remove": len(delta.remove)},
-                # A snapshot holds none, so nothing is kept for being young.
-                "ages_known": False,
+                "ages_known": history is not None,
+                "ages_unknown": len(first_seen.unknown),
                 "covered": _covered(tables["principals"]),
                 "replay": _replayed(spark, snapshot, logged, delta),
                 "rows": {name: table.num_rows for name, table in tables.items()},
@@ -244,7 +249,7 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
     )
     if delta["remove"] and not manifest["ages_known"]:
         report.append(
-            "A snapshot does not hold the age of an ACL: one that was added lately may be among those to remove."
+            "The ages of ACLs are not known: one that was added lately may be among those to remove; give --history."
         )
     missing = manifest["evidence"]["missing"].get("ALLOW")
     if missing:
@@ -257,11 +262,15 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Question:
-    """What travels to the executors: the ACLs, how wide the proposals are, and why nothing may be called unused."""
+    """What travels to the executors: the ACLs, how wide the proposals are, and why nothing may be called unused.
+
+    young: ACLs that stay for that, each with the reason.
+    """
 
     snapshot: Shipped
     choices: Choices
     why_not_unused: str
+    young: Mapping[AclBinding, str]
 
 
 _known: list[tuple[Shipped, AclIndex]] = []
@@ -295,6 +304,7 @@ def _proposed(schema: pa.Schema, question: Broadcast[_Question], group: pa.Table
         index,
         settings,
         asked.choices,
+        keep=asked.young,
         why_not_unused=asked.why_not_unused,
     )
     existing = asked.choices.existing

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.logged import LAST_COVER, Evidence, Wanted, last_covers, opens, removable
+from aclweb.acl.logged import LAST_COVER, Evidence, Wanted, age_unknown, last_covers, opens, removable
 from aclweb.acl.matching import SortedNames, matching_of
 from aclweb.acl.model import (
     ANY_USER,
@@ -35,7 +35,7 @@ from aclweb.pipeline import decisions, usage
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
-from aclweb.pipeline.history import History
+from aclweb.pipeline.history import Ages, History, ages
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
@@ -73,15 +73,14 @@ ACLS = pa.schema(
 class _Known:
     """What the state of an ACL depends on, beside its own use.
 
-    young: since when each ACL exists that is younger than the log must reach back. logged: principals of ACLs that the
-    log names.
+    ages: of ACLs that were first seen after the log had to begin. logged: principals of ACLs that the log names.
     """
 
     evidence: Evidence
     existing: Mapping[ResourceType, SortedNames]
     settings: AuthorizerSettings
     index: AclIndex
-    young: Mapping[AclBinding, datetime]
+    ages: Ages
     logged: frozenset[str]
 
 
@@ -119,7 +118,7 @@ def write_load_bearing(
                 snapshot.existing,
                 snapshot.settings,
                 index,
-                _young(history, evidence),
+                ages(history, evidence.start),
                 _logged_principals(spark, decided, snapshot),
             )
             states = {
@@ -129,7 +128,7 @@ def write_load_bearing(
                 key
                 for key, (state, _) in states.items()
                 if state == REPLACEABLE
-                and snapshot.bindings[key] not in known.young
+                and snapshot.bindings[key] not in known.ages.young
                 and not evidence.why_not[_claimed_as(snapshot.bindings[key])]
             }
             step(_TOGETHER)
@@ -147,6 +146,7 @@ def write_load_bearing(
                 **log_facts(logged, until),
                 "evidence": evidence_facts(evidence),
                 "ages_known": history is not None,
+                "ages_unknown": len(known.ages.unknown),
                 "load_bearing": {state: counts[state] for state in STATES} | {"removable": len(gone)},
                 "rows": {"acls": len(rows)},
             }
@@ -173,15 +173,6 @@ def _lately(seen: DataFrame, evidence: Evidence) -> Mapping[str, int]:
     return {row["needed"]: row["lines"] for row in found.collect()}
 
 
-def _young(history: History | None, evidence: Evidence) -> Mapping[AclBinding, datetime]:
-    """Return since when each ACL exists that came after the log had to begin."""
-    if history is None or evidence.start is None:
-        return {}
-    # The history has UTC, and the log the times of the brokers' clocks.
-    start = evidence.start.replace(tzinfo=UTC)
-    return {binding: since for binding, since in history.dated() if since > start}
-
-
 def _logged_principals(spark: SparkSession, decided: DataFrame, snapshot: Snapshot) -> frozenset[str]:
     """Return the principals of ACLs of which the log has a request; decided: schemas.DECIDED."""
     named = sorted({binding.principal for binding in snapshot.bindings.values()})
@@ -199,7 +190,7 @@ def _state(binding: AclBinding, use: Mapping[str, Any], known: _Known) -> tuple[
             return NEEDED, LAST_COVER
         return REPLACEABLE, "" if use["replaceable_by"] else "Without it the default gives the same answers."
     missing = known.evidence.why_not[_claimed_as(binding)]
-    since = known.young.get(binding)
+    since = known.ages.young.get(binding)
     # Who adds an ACL makes the topic next.
     if since is not None:
         return (
@@ -230,6 +221,8 @@ def _why_unused(binding: AclBinding, known: _Known) -> Iterable[str]:
         yield "No group that exists matches it."
     if opens(binding, known.index, known.settings):
         yield LAST_COVER
+    if (found_at := known.ages.unknown.get(binding)) is not None:
+        yield age_unknown(found_at)
 
 
 def _claimed_as(binding: AclBinding) -> PermissionType:

@@ -11,7 +11,17 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from aclweb.insights import tasks
-from aclweb.insights.analyses import JOBS, asking, found_in, keeping, ringing, running, storing, values_of
+from aclweb.insights.analyses import (
+    JOBS,
+    asking,
+    covered,
+    found_in,
+    keeping,
+    ringing,
+    running,
+    storing,
+    values_of,
+)
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis, AnalysisRow
 from aclweb.insights.retired import retire
@@ -299,6 +309,33 @@ def test_without_a_log_or_without_spark_nothing_can_be_asked(read_cluster, setti
     given()
     settings.ACLWEB_SPARK_MASTER = ""
     assert "switched off here" in why()
+
+
+@pytest.mark.parametrize(
+    "job, facts, told",
+    [
+        ("load-bearing", {"ages_known": False}, "not known, so a young one may be called unused."),
+        ("least-privilege", {"ages_known": False}, "not known, so a young one may be among those to remove."),
+        ("least-privilege", {"ages_known": True, "ages_unknown": 2}, "The first sync found 2 ACLs within"),
+        (
+            "anomalies",
+            {"new_known": False, "days": 5, "lately": 7},
+            "The log has 5 days, so it cannot tell what is new in the last 7.",
+        ),
+    ],
+)
+def test_what_a_log_could_not_show_is_a_claim_of_its_result(logged, job, facts, told):
+    base = {"coverage": {"first_at": None, "permits_seen": True}, "evidence": analysed.EVIDENCE}
+    row = Analysis(cluster=logged, job=job, facts=base | facts)
+    known = Analysis(
+        cluster=logged, job=job, facts=base | {"ages_known": True, "ages_unknown": 0, "new_known": True}
+    )
+
+    def unknown(of):
+        return [claim.sentence for claim in covered.claims_of(of, JOBS[job]) if not claim.known]
+
+    assert len(unknown(row)) == len(unknown(known)) + 1
+    assert told in unknown(row)[-1]
 
 
 def test_only_so_many_rows_of_a_table_are_kept(asked, jobs, result, monkeypatch):

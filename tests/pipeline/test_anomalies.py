@@ -91,12 +91,24 @@ def test_the_manifest_counts_each_kind(result):
     }
 
 
+@pytest.mark.parametrize(
+    "first, since, known",
+    [("2026-11-13", "2026-11-14", True), ("2026-11-14", "2026-11-14", False), (None, "9999-12-31", False)],
+)
+def test_what_is_new_is_known_where_the_log_has_an_earlier_day(first, since, known):
+    from aclweb.pipeline.anomalies import _is_new_known
+
+    # A day without a log in between takes nothing away.
+    assert _is_new_known([first, "2026-11-20"] if first else [], since) is known
+
+
 def test_a_log_no_longer_than_the_days_asked_about_calls_nothing_new(spark, tmp_path):
     from aclweb.pipeline.anomalies import summary
 
     manifest, rows = run(spark, tmp_path / "out", [Line("User:a", "READ", "orders")], 7)
 
     assert rows == []
+    assert manifest["new_known"] is False
     assert "The log has 7 days, so it cannot tell what is new in the last 7." in summary(manifest)
 
 

@@ -19,7 +19,7 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key, read_delta
 from tests.builders import allow, deny
 from tests.pipeline.made_logs import Line, logged, saying
-from tests.pipeline.test_load_bearing import snapshot_of
+from tests.pipeline.test_load_bearing import grown, snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
 
 pytestmark = pytest.mark.spark
@@ -31,7 +31,9 @@ TODAY = [
     allow("User:idle", "READ", "orders"),
     allow("User:*", "DESCRIBE", "open"),
     deny("User:a", "READ", "secret"),
+    allow("User:idle", "WRITE", "orders"),
 ]
+YOUNG = TODAY[-1]
 LINES = [
     Line("User:a", "READ", "orders", lines=4),
     Line("User:a", "READ", "orders", lines=3, days_ago=2),
@@ -47,6 +49,7 @@ LINES = [
     Line("User:a", "WRITE", "late", allowed=False),
     Line("User:unknown", "DESCRIBE", "open"),
 ]
+WHY_KEPT = "It was added on 2026-11-10, within the 30 days, so it may be needed yet."
 PRINCIPALS = ("User:a", "User:b", "User:idle")
 
 
@@ -66,6 +69,7 @@ def run(
             choices=Choices(),
             wanted=Wanted(),
             principals=principals,
+            history=grown(TODAY, {YOUNG}),
             step=step,
         )
 
@@ -90,7 +94,9 @@ def test_each_principal_gets_what_the_core_proposes_for_its_permits(result):
             if line.principal == principal and (line.allowed or by_now):
                 sums[line.request] += line.lines
         logged_permits = [Used(*item) for item in sums.items()]
-        answer = propose(principal, logged_permits, AclIndex(TODAY), AuthorizerSettings())
+        answer = propose(
+            principal, logged_permits, AclIndex(TODAY), AuthorizerSettings(), keep={YOUNG: WHY_KEPT}
+        )
         for held in answer.today:
             change = "keep" if held.stays else "remove"
             expected.add((principal, change, binding_key(held.binding), held.lines, held.reason))
@@ -116,18 +122,27 @@ def test_the_edit_is_a_file_that_whatif_reads_and_replay_proves(result):
     assert manifest["replay"]["unchanged"] == sum(line.lines for line in LINES)
 
 
-def test_the_summary_warns_that_the_age_of_removed_acls_is_unknown(result):
+def test_an_acl_that_was_added_lately_stays_though_nothing_used_it(result):
+    rows = pq.read_table(result[0] / "acls.parquet").to_pylist()
+    kept = [row for row in rows if row["reason"] == WHY_KEPT]
+
+    assert [(row["binding_key"], row["change"]) for row in kept] == [(binding_key(YOUNG), "keep")]
+
+
+def test_the_summary_warns_where_the_ages_of_removed_acls_are_unknown(result):
     from aclweb.pipeline.least_privilege import summary
 
-    manifest = result[1]
+    known = result[1]
+    unknown = known | {"ages_known": False}
     warning = (
-        "A snapshot does not hold the age of an ACL: one that was added lately may be among those to remove."
+        "The ages of ACLs are not known: one that was added lately may be among those to remove; "
+        "give --history."
     )
-    kept = manifest | {"delta": {"add": 0, "remove": 0}}
 
-    assert manifest["ages_known"] is False
-    assert warning in summary(manifest)
-    assert warning not in summary(kept)
+    assert (known["ages_known"], known["ages_unknown"]) == (True, 0)
+    assert warning not in summary(known)
+    assert warning in summary(unknown)
+    assert warning not in summary(unknown | {"delta": {"add": 0, "remove": 0}})
 
 
 def test_the_sums_by_principal_say_what_is_covered_and_which_rights_go(result):
@@ -139,7 +154,7 @@ def test_the_sums_by_principal_say_what_is_covered_and_which_rights_go(result):
         (11, 9),
         (0, 0),
     ]
-    assert (rows["User:idle"]["rights"], rows["User:idle"]["rights_removed"]) == (1, 1)
+    assert (rows["User:idle"]["rights"], rows["User:idle"]["rights_removed"]) == (2, 1)
     assert rows["User:a"]["rights_removed"] == rows["User:a"]["rights"] - 1
     assert (manifest["covered"]["lines"], manifest["covered"]["covered"]) == (23, 21)
 

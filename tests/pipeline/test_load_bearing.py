@@ -19,7 +19,7 @@ from aclweb.acl.logged.evidence import Wanted
 from aclweb.acl.logged.open_names import LAST_COVER
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
-from aclweb.pipeline.history import History, Period
+from aclweb.pipeline.history import Ages, History, Period
 from tests.builders import allow, deny
 from tests.pipeline.made_logs import ALL_HOURS, Line, logged, saying
 from tests.pipeline.test_pages import of_arrow, on_the_page
@@ -181,13 +181,39 @@ def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing():
     noon = datetime(2026, 11, 20, 12)
     evidence = evidence_in([day], first_at=noon, last_at=noon, permits_seen=True, wanted=Wanted())
     known = _Known(
-        evidence, snapshot_of([]).existing, AuthorizerSettings(), AclIndex([]), {}, frozenset({"User:d"})
+        evidence,
+        snapshot_of([]).existing,
+        AuthorizerSettings(),
+        AclIndex([]),
+        Ages({}, {}),
+        frozenset({"User:d"}),
     )
     reason = "the log covers 1 hour, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
 
     states = [_state(binding, {}, known) for binding in (UNUSED, ORPHAN)]
 
     assert states == [("no data", reason), ("orphaned", "No topic that exists matches it.")]
+
+
+def test_what_the_first_sync_found_within_the_days_is_unused_and_of_unknown_age():
+    from aclweb.acl.logged.evidence import Evidence, both
+    from aclweb.pipeline.load_bearing import _Known, _state
+
+    found_at = datetime(2026, 11, 10, tzinfo=UTC)
+    known = _Known(
+        Evidence(30, datetime(2026, 10, 21), datetime(2026, 11, 20), both("")),
+        snapshot_of([]).existing,
+        AuthorizerSettings(),
+        AclIndex([]),
+        Ages({YOUNG: found_at}, {UNUSED: found_at}),
+        frozenset({"User:d"}),
+    )
+
+    assert _state(UNUSED, {}, known) == (
+        "unused",
+        "Its age is unknown: the first sync found it on 2026-11-10.",
+    )
+    assert _state(YOUNG, {}, known)[0] == "too young"
 
 
 def test_the_last_acl_on_a_name_is_needed_where_no_acl_means_that_everyone_may(spark, tmp_path):

@@ -14,8 +14,10 @@ from aclweb.acl.logged.evidence import (
     BrokerDay,
     Evidence,
     Wanted,
+    age_unknown,
     both,
     evidence_in,
+    why_young_stays,
     with_gone,
 )
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
@@ -44,6 +46,7 @@ __all__ = [
     "Settling",
     "Used",
     "Wanted",
+    "age_unknown",
     "both",
     "evidence_in",
     "last_covers",
@@ -54,5 +57,6 @@ __all__ = [
     "propose",
     "removable",
     "rights_of",
+    "why_young_stays",
     "with_gone",
 ]

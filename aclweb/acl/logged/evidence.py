@@ -72,6 +72,16 @@ class Evidence:
         return [permission.name for permission, reason in self.why_not.items() if not reason]
 
 
+def why_young_stays(since: datetime, days: int) -> str:
+    """Return why an ACL that was added within the days that a log has to cover is not proposed for removal."""
+    return f"It was added on {since:%Y-%m-%d}, within the {days} days, so it may be needed yet."
+
+
+def age_unknown(found_at: datetime) -> str:
+    """Return why nothing is known of the age of an ACL that the first sync found at this time."""
+    return f"Its age is unknown: the first sync found it on {found_at:%Y-%m-%d}."
+
+
 def evidence_in(
     found: Iterable[BrokerDay],
     *,

@@ -10,6 +10,12 @@ from aclweb.acl.model import number_of
 from aclweb.insights.analyses.jobs import AnalysisJob, ResultTable
 from aclweb.insights.models import Analysis
 
+# What may be wrong where the age of an ACL is not known, by the jobs that judge ACLs by what the log does not hold.
+_RISKS_OF_AGE = {
+    "load-bearing": "a young one may be called unused",
+    "least-privilege": "a young one may be among those to remove",
+}
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -58,8 +64,21 @@ def _claims(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:
         yield Claim(False, "Permits are not logged, so only denials are known.")
     if facts.get("unread") and not missing:
         yield Claim(False, f"What is missing: {facts['unread']}.")
-    if job.name == "load-bearing" and not facts.get("ages_known", False):
-        yield Claim(False, "The ages of ACLs are not known, so a young one may be called unused.")
+    yield from _of_ages(facts, job)
+    if facts.get("new_known") is False:
+        days = number_of(facts["days"], "day")
+        yield Claim(
+            False, f"The log has {days}, so it cannot tell what is new in the last {facts['lately']}."
+        )
+
+
+def _of_ages(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:
+    risk = _RISKS_OF_AGE.get(job.name)
+    if risk and not facts.get("ages_known", False):
+        yield Claim(False, f"The ages of ACLs are not known, so {risk}.")
+    elif risk and (unknown := facts.get("ages_unknown", 0)):
+        found = number_of(unknown, "ACL")
+        yield Claim(False, f"The first sync found {found} within these days, of unknown age, so {risk}.")
 
 
 def _window(evidence: dict[str, Any]) -> str:

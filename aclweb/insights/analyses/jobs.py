@@ -202,7 +202,7 @@ _ANOMALIES = AnalysisJob(
                     many="principals back",
                 ),
             ),
-            empty="Nothing was new or unusual in these days.",
+            empty="Nothing was found. What the log can show is said above.",
         ),
     ),
     (
@@ -444,6 +444,7 @@ _LEAST_PRIVILEGE = AnalysisJob(
         Option("hosts", "Hosts", "--hosts", (("as-today", "as today"), ("any", "any"), ("seen", "seen"))),
     ),
     claims=(("ALLOW", "Unused ALLOW ACLs"),),
+    ages=True,
 )
 
 JOBS: Mapping[str, AnalysisJob] = {
