@@ -19,9 +19,10 @@ from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load, RequestTotals
 from aclweb.insights.requests import NEWEST_DAYS, days_of, requests_of
 from aclweb.insights.unused import NO_LOG, dated, evidence_of, unused_acls
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Revision, StoredAcl, stored_in_force
 
 NOT_IN_FORCE = "it is not in force"
+NOT_DECIDED = "it was not in force when the log was last decided"
 TOO_YOUNG = "this ACL is younger than the days that the log would have to cover"
 
 
@@ -124,16 +125,42 @@ def unused_keys(cluster: Cluster) -> frozenset[str]:
     return frozenset(unused_acls(cluster, load, evidence_of(load)).values_list("key", flat=True))
 
 
-def days_of_acl(load: Load, key: str, days: int) -> tuple[tuple[str, int], ...]:
-    """Return (day, requests that it settled) for each of the last days of the log, none left out; one query.
+@dataclass(frozen=True)
+class AclDays:
+    """How many requests an ACL settled on each of the last days of the log.
 
-    days: at most 90. Empty where a load of an earlier version does not tell.
+    days: (day, requests), none left out; None where the log cannot tell, and empty where a load of an earlier version
+    has no days. why_not: why it cannot tell or, beside numbers of an ALLOW, why there may have been more.
     """
+
+    days: tuple[tuple[str, int | None], ...]
+    why_not: str = ""
+
+
+def days_of_acl(load: Load, key: str, permission: PermissionType, days: int) -> AclDays:
+    """Return the days of an ACL; at most three queries. days: how many, at most 90."""
+    window = days_of(load, days, most=NEWEST_DAYS)
     use = AclUse.objects.filter(load=load, key=key).values_list("requests_30", "days").first()
     if use is not None and use[0] is None:
-        return ()
+        return AclDays(())
+    is_allow = permission is PermissionType.ALLOW
+    if is_allow and not load.permits_seen:
+        return _untold(window, NO_PERMITS)
+    if use is None and not _was_decided(load, key):
+        return _untold(window, NOT_DECIDED)
     lines = dict(use[1]) if use else {}
-    return tuple((day, lines.get(day, 0)) for day in days_of(load, days, most=NEWEST_DAYS))
+    why_not = evidence_of(load).why_not[permission] if is_allow else ""
+    return AclDays(tuple((day, lines.get(day, 0)) for day in window), why_not)
+
+
+def _untold(window: Collection[str], why_not: str) -> AclDays:
+    return AclDays(tuple((day, None) for day in window), why_not)
+
+
+def _was_decided(load: Load, key: str) -> bool:
+    """Return whether the log was decided by ACLs of which this is one."""
+    revision = Revision.objects.filter(cluster=load.cluster_id, number=load.revision_number).first()
+    return StoredAcl.objects.filter(stored_in_force(revision), cluster=load.cluster_id, key=key).exists()
 
 
 USED, NEEDED, REPLACEABLE = "used", "needed", "replaceable"

@@ -1,7 +1,8 @@
 """Which principals are allowed, use or are denied topics, by the prefix of the topics' names?
 
 What is used and denied is what brokers logged, in a window up to the last day of the log. What is configured is
-the number of ALLOW ACLs that name the principal. Where permits are not logged, what is used is unknown and not 0.
+the number of ALLOW ACLs that name the principal. Where permits are not logged, what is used is unknown and not 0;
+where they are in part, there may have been more.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.db.models import Count
+from django.db.models import Count, Sum
 
+from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import PatternType, PermissionType, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
-from aclweb.insights.requests import requests_of
+from aclweb.insights.requests import days_of, requests_of
+from aclweb.insights.unused import NO_LOG, evidence_of
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
 USED, DENIED, CONFIGURED = "used", "denied", "configured"
@@ -29,6 +32,9 @@ OTHERS = ""
 """In the place of a principal or a prefix: those that have no row or column of their own."""
 
 LEVELS = 5
+
+MOST_PAIRS = 50_000
+"""So many pairs of principal and topic are added up for a map, those of most lines first."""
 
 _PREFIX = re.compile(r"[^._-]*[._-]?")
 _Cells = Counter[tuple[str, str]]
@@ -57,14 +63,23 @@ class UseMap:
     """Principals by prefixes; those with most come first, and what is beyond the limits is one row and one column.
 
     prefixes: each with its number of prefixes, 1 but for OTHERS. every: (principal, prefix, number) of all that
-    there is, largest first. unknown: whether the log cannot tell.
+    there is, largest first. days: how many days of the log are counted. whole: whether every logged pair is counted.
+    unknown: whether the log cannot tell. why_not: why it cannot or, beside numbers, why more may have been permitted.
     """
 
     load: Load | None
     prefixes: tuple[tuple[str, int], ...]
     rows: tuple[MapRow, ...]
     every: tuple[tuple[str, str, int], ...]
+    days: int = 0
+    whole: bool = True
     unknown: bool = False
+    why_not: str = ""
+
+    @property
+    def most(self) -> int:
+        """How many pairs of principal and topic are counted where it is not `whole`."""
+        return MOST_PAIRS
 
     @property
     def total(self) -> int:
@@ -74,13 +89,21 @@ class UseMap:
 def use_map(
     cluster: Cluster, *, kind: str, days: int, most_principals: int = 40, most_prefixes: int = 24
 ) -> UseMap:
-    """Return the map; at most two queries. kind: of KINDS; days: of WINDOWS."""
+    """Return the map; at most three queries. kind: of KINDS; days: of WINDOWS."""
     load = current_load(cluster)
     if kind == CONFIGURED:
         return _drawn(load, _configured(cluster), most_principals, most_prefixes)
-    if load is None or (kind == USED and not load.permits_seen):
-        return UseMap(load, (), (), (), unknown=True)
-    return _drawn(load, _logged(load, allowed=kind == USED, days=days), most_principals, most_prefixes)
+    if load is None:
+        return UseMap(load, (), (), (), unknown=True, why_not=NO_LOG)
+    if kind == USED and not load.permits_seen:
+        return UseMap(load, (), (), (), unknown=True, why_not=NO_PERMITS)
+    cells, whole = _logged(load, allowed=kind == USED, days=days)
+    return replace(
+        _drawn(load, cells, most_principals, most_prefixes),
+        days=len(days_of(load, most=days)),
+        whole=whole,
+        why_not=evidence_of(load).why_not[PermissionType.ALLOW] if kind == USED else "",
+    )
 
 
 def prefix_of(topic: str) -> str:
@@ -89,17 +112,19 @@ def prefix_of(topic: str) -> str:
     return found[0] if found else topic
 
 
-def _logged(load: Load, *, allowed: bool, days: int) -> _Cells:
+def _logged(load: Load, *, allowed: bool, days: int) -> tuple[_Cells, bool]:
+    """Return the requests of each cell, and whether every pair of principal and topic is counted."""
     lines = f"lines_{days}"
     rows = requests_of(load).filter(
         request__resource_type=ResourceType.TOPIC.name, request__allowed=allowed, **{f"{lines}__gt": 0}
     )
+    pairs = rows.values_list("request__principal", "request__resource_name").annotate(number=Sum(lines))
+    largest = pairs.order_by("-number", "request__principal", "request__resource_name")
+    summed = list(largest[: MOST_PAIRS + 1])
     found: _Cells = Counter()
-    for principal, topic, number in rows.values_list(
-        "request__principal", "request__resource_name", lines
-    ).iterator():
+    for principal, topic, number in summed[:MOST_PAIRS]:
         found[principal, prefix_of(topic)] += number
-    return found
+    return found, len(summed) <= MOST_PAIRS
 
 
 def _configured(cluster: Cluster) -> _Cells:

@@ -17,7 +17,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
-from tests.insights.results import file, request, use, write_result
+from tests.insights.results import file, log_days, request, use, write_result
 
 MAP, DAYS = "/c/test-eu/insights/use/", "/c/test-eu/insights/use/days/"
 REFUSALS_ONLY = [file("b1.log"), file("b2.log")]
@@ -116,6 +116,52 @@ def test_without_permits_what_was_permitted_is_unknown_and_not_zero(give, page_o
 
     assert "cannot tell" in page.lower()
     assert rows_of(page_of(f"{DAYS}?principal=User:eve&format=csv"))[-1] == ["2026-11-20", "", "5"]
+
+
+def assert_cannot_tell(page_of, binding, why):
+    """Page, CSV and JSON of an ACL's days have no number, and say why."""
+    asked = f"{DAYS}?acl={binding_key(binding)}"
+    page, told = page_of(asked), json.loads(page_of(f"{asked}&format=json"))
+    exported = rows_of(page_of(f"{asked}&format=csv"))
+    assert "Cannot tell how often it was used" in page
+    assert why in page.lower()
+    assert "decided by it" not in page
+    assert why in told["why_not"]
+    assert [set(numbers) for _, *numbers in exported] == [{""}] * 14
+    assert {(row["permitted"], row["denied"]) for row in told["days"]} == {(None, None)}
+
+
+def test_without_permits_nobody_can_tell_how_often_an_allow_was_used(give, page_of):
+    give(requests=[REQUESTS[3]], files=REFUSALS_ONLY)
+
+    assert_cannot_tell(page_of, BINDINGS[1], "permits are not in the log")
+    deny = rows_of(page_of(f"{DAYS}?acl={binding_key(BINDINGS[6])}&format=csv"))
+    assert {tuple(numbers) for _, *numbers in deny} == {("", "0")}, "denials are in every log"
+
+
+def test_an_acl_that_is_newer_than_the_load_has_no_zeros(give, page_of, read_cluster):  # noqa: F811
+    give()
+    new = allow("User:new", "READ", "payments.eu")
+    sync(read_cluster, client=FakeCluster([*BINDINGS, new]))
+
+    assert_cannot_tell(page_of, new, "not in force when the log was last decided")
+    unused = rows_of(page_of(f"{DAYS}?acl={binding_key(BINDINGS[1])}&format=csv"))
+    assert {tuple(numbers) for _, *numbers in unused} == {("0", "")}, "it was in force and settled nothing"
+
+
+@pytest.mark.parametrize(
+    "address", [f"{DAYS}?principal=User:bob", f"{DAYS}?acl={binding_key(BINDINGS[0])}", MAP]
+)
+def test_partly_logged_permits_are_said_beside_the_numbers(address, give, page_of, settings):
+    settings.ACLWEB_UNUSED_DAYS = 13
+    give(coverage=log_days("broker-1.log", permit_hours=range(3)))
+
+    page = page_of(address)
+    told = json.loads(page_of(f"{address}{'&' if '?' in address else '?'}format=json"))
+
+    assert "More may have been permitted: too few hours" in page
+    assert told["why_not"].startswith("too few hours")
+    assert "an empty cell is none" not in page
 
 
 @pytest.mark.parametrize(
@@ -225,6 +271,45 @@ def test_without_permits_the_map_of_what_is_used_cannot_tell(give, page_of):
 
     assert "the log holds no permits" in page_of(MAP)
     assert "5 denied requests" in page_of(f"{MAP}?show=denied")
+
+
+def test_what_nobody_can_tell_is_no_empty_csv_and_no_empty_list(give, page_of, read_cluster, cho, signed_in):  # noqa: F811
+    give(requests=[REQUESTS[3]], files=REFUSALS_ONLY)
+
+    told = json.loads(page_of(f"{MAP}?format=json"))
+    refused = signed_in(cho).get(f"{MAP}?format=csv")
+
+    assert (told["cells"], told["unknown"]) == (None, True)
+    assert told["why_not"].startswith("permits are not in the log")
+    assert refused.status_code == 404
+    assert "nobody can tell what it would hold: permits are not in the log" in refused.content.decode()
+    assert json.loads(page_of(f"{MAP}?show=denied&format=json"))["unknown"] is False
+
+
+@pytest.mark.parametrize("asked, said", [(7, "last 7 days of the log"), (90, "last 14 days of the log")])
+def test_the_map_says_how_many_days_the_log_has(asked, said, give, page_of):
+    give()
+
+    assert said in page_of(f"{MAP}?days={asked}")
+
+
+def test_the_map_counts_only_so_many_pairs_and_says_so(give, page_of, read_cluster, monkeypatch):  # noqa: F811
+    give()
+    monkeypatch.setattr("aclweb.insights.use_map.MOST_PAIRS", 2)
+
+    found = use_map(read_cluster, kind="used", days=30)
+
+    assert (found.every, found.whole) == ((("User:bob", "payments.", 1_234),), False)
+    assert "Counted are the 2 pairs of principal and topic with most requests" in page_of(MAP)
+
+
+def test_hosts_and_operations_of_a_pair_are_added_up_in_the_database(give, read_cluster, monkeypatch):  # noqa: F811
+    give(requests=[logged("User:bob", "a.b", lines=2, host=f"10.0.0.{host}") for host in range(9)])
+    monkeypatch.setattr("aclweb.insights.use_map.MOST_PAIRS", 1)
+
+    found = use_map(read_cluster, kind="used", days=30)
+
+    assert (found.every, found.whole) == ((("User:bob", "a.", 18),), True)
 
 
 @pytest.mark.parametrize(

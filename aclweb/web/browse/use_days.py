@@ -48,13 +48,15 @@ class Subject:
 class UseByDay:
     """What the log holds of a subject. days: (day, permitted, denied), none left out; None where nobody knows.
 
-    whole: whether every distinct request is counted.
+    whole: whether every distinct request is counted. why_not: why nobody knows or, beside what was permitted, why there
+    may have been more.
     """
 
     subject: Subject
     load: Load | None
     days: tuple[tuple[str, int | None, int | None], ...]
     whole: bool = True
+    why_not: str = ""
 
     @property
     def permitted(self) -> int:
@@ -71,6 +73,11 @@ class UseByDay:
     @property
     def denials_known(self) -> bool:
         return all(denied is not None for _, _, denied in self.days)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is any number: of an ACL, only its own."""
+        return self.permits_known or self.denials_known
 
     @property
     def last_day(self) -> str:
@@ -95,6 +102,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "found": found,
         "days": days,
         "chart": _chart(found),
+        "why_unknown": f"{found.why_not[:1].upper()}{found.why_not[1:]}.",
         "freshness": freshness(cluster, found.load),
         "windows": [
             Choice(str(each), f"{each} days", None, each == days, with_field(request.GET, "days", str(each)))
@@ -136,12 +144,15 @@ def _of_acl(cluster: Cluster, load: Load | None, key: str, days: int) -> UseByDa
     use = usage_of(cluster, [key])[key]
     listed = reverse("acls", args=[cluster.slug]) + f"?{links.encoded(principal=binding.principal)}"
     subject = Subject("ACL", binding.principal, listed, binding, use)
-    settled = days_of_acl(load, key, days) if load else ()
+    if load is None:
+        return UseByDay(subject, load, ())
+    settled = days_of_acl(load, key, binding.permission_type, days)
     # An ACL only permits or only denies; the other is no number of it.
     return UseByDay(
         subject,
         load,
-        tuple((day, None, lines) if binding.is_deny else (day, lines, None) for day, lines in settled),
+        tuple((day, None, lines) if binding.is_deny else (day, lines, None) for day, lines in settled.days),
+        why_not=settled.why_not,
     )
 
 
@@ -149,7 +160,7 @@ def _of_traffic(cluster: Cluster, subject: Subject, days: int, **asked: Any) -> 
     found = traffic(cluster, days=days, **asked)
     known = found.permits_logged
     rows = tuple((day, permitted if known else None, denied) for day, permitted, denied in found.days)
-    return UseByDay(subject, found.load, rows, found.whole)
+    return UseByDay(subject, found.load, rows, found.whole, found.why_not)
 
 
 def _chart(found: UseByDay) -> Any:
@@ -171,7 +182,7 @@ def _as_dict(found: UseByDay) -> dict[str, Any]:
     if found.subject.binding is not None:
         subject = {"kind": "acl", "acl": found.subject.binding.as_dict()}
     rows = [dict(zip(EXPORTED, each, strict=True)) for each in found.days]
-    return {"subject": subject, "whole": found.whole, "days": rows}
+    return {"subject": subject, "whole": found.whole, "why_not": found.why_not, "days": rows}
 
 
 def _days_asked(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
@@ -37,13 +37,24 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     days = int(text) if text in {str(each) for each in WINDOWS} else _USUAL
     found = use_map(cluster, kind=kind, days=days)
     if request.GET.get("format") == "csv":
+        if found.unknown:
+            raise Http404(f"There is no CSV, because nobody can tell what it would hold: {found.why_not}.")
         rows = ((principal, prefix, str(number)) for principal, prefix, number in found.every)
         answer = HttpResponse(write_rows(EXPORTED, rows), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="use-map-{cluster.slug}.csv"'
         return answer
     if request.GET.get("format") == "json":
         cells = [dict(zip(EXPORTED, each, strict=True)) for each in found.every]
-        return JsonResponse({"show": kind, "days": None if kind == CONFIGURED else days, "cells": cells})
+        return JsonResponse(
+            {
+                "show": kind,
+                "days": None if kind == CONFIGURED else days,
+                "cells": None if found.unknown else cells,
+                "whole": found.whole,
+                "unknown": found.unknown,
+                "why_not": found.why_not,
+            }
+        )
     context: dict[str, Any] = {
         "cluster": cluster,
         "head": head(cluster, found.load),
