@@ -159,6 +159,8 @@ def _untold(window: Collection[str], why_not: str) -> AclDays:
 
 def _was_decided(load: Load, key: str) -> bool:
     """Return whether the log was decided by ACLs of which this is one."""
+    if load.revision_number is None:
+        return False
     revision = Revision.objects.filter(cluster=load.cluster_id, number=load.revision_number).first()
     return StoredAcl.objects.filter(stored_in_force(revision), cluster=load.cluster_id, key=key).exists()
 
