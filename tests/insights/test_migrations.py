@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
+import weakref
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -66,7 +68,7 @@ def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database)
         cluster.delete()
 
 
-def test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards(database):
+def test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards(database, most_at_once):
     connection, last = connections[database], datetime(2026, 11, 20, 20, tzinfo=UTC)
     after = MigrationExecutor(connection).loader.graph.leaf_nodes()
     cluster = _old_cluster(database)
@@ -80,12 +82,16 @@ def test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards(d
         for of_load in (current, old):
             seen.create(load=of_load, allowed=False, sample="a record", **told)
         seen.create(load=current, allowed=True, sample="a permit", **told)
+        for number in range(7):
+            seen.create(load=current, allowed=True, **told | {"principal": f"User:{number}", "days": []})
 
         MigrationExecutor(connection).migrate(after)
 
         kept = RequestTotals.objects.using(database).select_related("request").order_by("request__allowed")
         columns = ("request__principal", "lines", "lines_7", "lines_30", "lines_90", "sample", "added_in")
-        assert list(kept.values_list(*columns)) == [
+        assert kept.count() == len(most_at_once) == 9
+        assert max(most_at_once) <= 3, "a batch, and the last one of the batch before"
+        assert list(kept.filter(request__principal="User:b\\c").values_list(*columns)) == [
             ("User:b\\c", 12, 3, 7, 7, "a record", current.pk),
             ("User:b\\c", 12, 3, 7, 7, "", current.pk),
         ]
@@ -102,6 +108,22 @@ def test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards(d
     finally:
         MigrationExecutor(connection).migrate(after)
         cluster.delete()
+
+
+@pytest.fixture
+def most_at_once(monkeypatch) -> list[int]:
+    """How many requests are in memory each time that one is kept, where a batch has two."""
+    kept = importlib.import_module("aclweb.insights.migrations.0010_keep_loaded_requests")
+    begun, counts, make = [], [], kept._request
+
+    def watched(model, load, row):
+        begun.append(weakref.ref(row))
+        counts.append(sum(each() is not None for each in begun))
+        return make(model, load, row)
+
+    monkeypatch.setattr(kept, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(kept, "_request", watched)
+    return counts
 
 
 def _old_cluster(database):

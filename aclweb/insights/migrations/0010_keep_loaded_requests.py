@@ -1,4 +1,5 @@
 from datetime import date, timedelta
+from itertools import islice
 
 from django.db import migrations
 
@@ -24,12 +25,8 @@ def _keep(apps, alias, load, seen):
         for name in ("LoggedRequest", "RequestTotals", "DaySet", "RequestDay")
     )
     set_of_day = {}
-    batch = []
-    for row in [*seen.iterator(_ROWS_AT_ONCE), None]:
-        if row is not None:
-            batch.append(row)
-        if row is not None and len(batch) < _ROWS_AT_ONCE:
-            continue
+    rows = seen.iterator(_ROWS_AT_ONCE)
+    while batch := list(islice(rows, _ROWS_AT_ONCE)):
         made = requests.bulk_create(_request(requests.model, load, each) for each in batch)
         totals.bulk_create(
             _totals(totals.model, load, each, number.pk) for each, number in zip(batch, made, strict=True)
@@ -42,7 +39,6 @@ def _keep(apps, alias, load, seen):
                     set_of_day[day] = sets.create(cluster_id=load.cluster_id, day=day, digest="")
                 of_days.append(days.model(day_set=set_of_day[day], request=number.pk, lines=lines))
         days.bulk_create(of_days)
-        batch = []
     load.day_sets.add(*set_of_day.values())
 
 
