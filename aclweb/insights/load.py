@@ -49,10 +49,10 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
     """
     result = Result.open(Path(directory))
     revision = _revision_of(result.manifest, cluster)
-    clear(cluster)
     fresh = begin(cluster, **result.facts(), revision_number=revision.number)
-    base = current_load(cluster)
     try:
+        clear(fresh)
+        base = current_load(cluster)
         _store(result, fresh, base)
         publish(fresh, base=base)
     except BaseException:
@@ -115,9 +115,9 @@ def _use(fresh: Load, row: dict[str, Any], days: Mapping[str, Days] | None) -> t
     )
 
 
-def _lately(days: Days, fresh: Load) -> int:
+def _lately(days: Days, fresh: Load) -> int | None:
     if fresh.last_at is None:
-        return 0
+        return None
     begin_day = (fresh.last_at.date() - timedelta(days=_LATELY - 1)).isoformat()
     return sum(lines for day, lines in days if day >= begin_day)
 

@@ -7,8 +7,9 @@ load of the cluster takes back what it left. The rows of the load before stay un
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, models, transaction
@@ -29,15 +30,22 @@ from aclweb.inventory.store import in_turn
 
 _ROWS_AT_ONCE = 2_000
 
+# Makes the transaction of one short piece of writing.
+_Turn = Callable[[], AbstractContextManager[None]]
+
 
 class OvertakenError(InsightsError):
     """Another process loaded a result meanwhile, or the cluster was removed."""
 
 
 def begin(cluster: Cluster, **facts: Any) -> Load:
-    """Create a load that nobody sees yet; what it is compared with is the current one from here on."""
+    """Create a load that nobody sees yet, and give up all others that nobody sees.
+
+    What it is compared with is the current one from here on.
+    """
     with _unless_overtaken(cluster), in_turn():
         _locked(cluster)
+        Load.objects.filter(cluster=cluster, published=False).update(given_up=True)
         return Load.objects.create(cluster=cluster, current=False, published=False, **facts)
 
 
@@ -65,15 +73,10 @@ def step(fresh: Load) -> Iterator[None]:
 def publish(fresh: Load, *, base: Load | None) -> None:
     """Have pages show a load in the place of `base`, the one that it was compared with."""
     cluster = fresh.cluster
-    others = Load.objects.filter(cluster=cluster, published=False).exclude(pk=fresh.pk).defer("manifest")
-    # What another one has stored would be taken for a part of this one.
-    for other in others:
-        take_back(other)
     with _unless_overtaken(cluster), transaction.atomic():
         _locked(cluster)
         shown = Load.objects.filter(cluster=cluster, current=True)
-        is_base = set(shown.values_list("pk", flat=True)) == ({base.pk} if base else set())
-        if not is_base or others.exists():
+        if set(shown.values_list("pk", flat=True)) != ({base.pk} if base else set()):
             raise _overtaken(cluster)
         shown.update(current=False)
         wanted = Load.objects.filter(pk=fresh.pk, published=False, given_up=False)
@@ -82,18 +85,22 @@ def publish(fresh: Load, *, base: Load | None) -> None:
     fresh.published = fresh.current = True
 
 
-def clear(cluster: Cluster) -> None:
-    """Take back loads that were never published, and delete what only earlier loads than the current one hold."""
-    loads = Load.objects.filter(cluster=cluster).defer("manifest")
-    loads.filter(published=False).update(given_up=True)
-    for load in loads.filter(given_up=True):
+def clear(fresh: Load) -> None:
+    """Take back loads that were given up, and delete what is held by neither the current load nor this one.
+
+    Raises OvertakenError, and deletes no more, where `fresh` is no longer wanted.
+    """
+    turn = partial(step, fresh)
+    loads = Load.objects.filter(cluster=fresh.cluster_id).exclude(pk=fresh.pk).defer("manifest")
+    for load in loads.filter(published=False, given_up=True):
         take_back(load)
-    # Two current ones are of an earlier version, which showed the newer one.
-    for load in loads.filter(current=True).order_by("-loaded_at")[1:]:
-        Load.objects.filter(pk=load.pk).update(current=False)
+    with turn():
+        # Two current ones are of an earlier version, which showed the newer one.
+        for load in loads.filter(current=True).order_by("-loaded_at")[1:]:
+            Load.objects.filter(pk=load.pk).update(current=False)
     for load in loads.filter(current=False, published=True):
-        _forget(load)
-    _sweep(cluster)
+        _forget(load, turn)
+    _sweep(fresh, turn)
 
 
 def take_back(load: Load) -> None:
@@ -101,40 +108,53 @@ def take_back(load: Load) -> None:
     if not Load.objects.filter(pk=load.pk, published=False).update(given_up=True):
         return
     totals = RequestTotals.objects.filter(cluster=load.cluster_id)
-    _delete(totals.filter(added_in=load.pk))
-    while keys := list(totals.filter(removed_in=load.pk).values_list("pk", flat=True)[:_ROWS_AT_ONCE]):
+    _delete(totals.filter(added_in=load.pk), in_turn)
+    closed = totals.filter(removed_in=load.pk)
+    while keys := list(closed.values_list("pk", flat=True)[:_ROWS_AT_ONCE]):
         with in_turn():
-            totals.filter(pk__in=keys).update(removed_in=None)
-    _forget(load)
+            # Another process may take the same load back, and another load close the row again.
+            closed.filter(pk__in=keys).update(removed_in=None)
+    _forget(load, in_turn)
 
 
-def _forget(load: Load) -> None:
+def _forget(load: Load, turn: _Turn) -> None:
     """Delete a load and the rows that it shares with no other."""
     for rows in (AclUse.objects, LogDay.objects, DenialGroup.objects):
-        _delete(rows.filter(load=load))
-    with in_turn():
+        _delete(rows.filter(load=load), turn)
+    with turn():
         load.delete()
 
 
-def _sweep(cluster: Cluster) -> None:
+def _sweep(fresh: Load, turn: _Turn) -> None:
     """Delete the totals, days and requests that no load holds."""
+    cluster = fresh.cluster_id
     current = Load.objects.filter(cluster=cluster, current=True).values_list("pk", flat=True).first()
-    totals = RequestTotals.objects.filter(cluster=cluster)
-    _delete(totals if current is None else totals.filter(removed_in__lte=current))
+    totals = RequestTotals.objects.filter(cluster=cluster).exclude(added_in=fresh.pk)
+    _delete(totals if current is None else totals.filter(removed_in__lte=current), turn)
     for day in DaySet.objects.filter(cluster=cluster, loads=None).order_by("pk"):
-        with in_turn():
-            RequestDay.objects.filter(day_set=day).delete()
-            day.delete()
+        _delete_day(day, turn)
     unheld = ~models.Exists(RequestTotals.objects.filter(request=models.OuterRef("pk")))
-    _delete(LoggedRequest.objects.filter(unheld, cluster=cluster))
+    _delete(LoggedRequest.objects.filter(unheld, cluster=cluster), turn)
 
 
-def _delete(rows: models.QuerySet[Any]) -> None:
-    """Delete rows in short transactions."""
+def _delete(rows: models.QuerySet[Any], turn: _Turn) -> None:
+    """Delete rows in short transactions; each looks again which of them are still to be deleted."""
     keys = list(rows.values_list("pk", flat=True))
     for start in range(0, len(keys), _ROWS_AT_ONCE):
-        with in_turn():
-            rows.model._default_manager.filter(pk__in=keys[start : start + _ROWS_AT_ONCE]).delete()
+        with turn():
+            rows.filter(pk__in=keys[start : start + _ROWS_AT_ONCE]).delete()
+
+
+def _delete_day(day: DaySet, turn: _Turn) -> None:
+    """Delete a day and its rows in short transactions: a range of requests in each, found by the rows' key."""
+    rows = RequestDay.objects.filter(day_set=day)
+    numbers = rows.order_by("request").values_list("request", flat=True)
+    while (end := numbers[_ROWS_AT_ONCE : _ROWS_AT_ONCE + 1].first()) is not None:
+        with turn():
+            rows.filter(request__lt=end).delete()
+    with turn():
+        rows.delete()
+        day.delete()
 
 
 def _locked(cluster: Cluster) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, timedelta
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from aclweb.insights.models import (
     RequestTotals,
 )
 from aclweb.insights.requests import requests_of
-from aclweb.insights.staging import OvertakenError, publish
+from aclweb.insights.staging import OvertakenError, begin, clear, close, publish, take_back
 from aclweb.insights.traffic import traffic
 from aclweb.inventory.store import in_turn
 from tests.insights.conftest import BINDINGS
@@ -288,6 +288,57 @@ def test_of_two_loads_at_once_the_one_that_is_overtaken_leaves_nothing(
     )
 
 
+@pytest.mark.parametrize("loaded_before", [True, False])
+def test_a_load_that_goes_on_after_another_began_deletes_nothing_of_it(
+    loaded_before, results, read_cluster, monkeypatch
+):
+    rng = random.Random(3)
+    first, wanted = random_requests(rng), random_requests(rng)
+    number = 1
+    while True:
+        number += 1
+        if loaded_before:
+            load(results(first), read_cluster)
+        overtaken = begun(read_cluster)
+
+        def go_on(overtaken: Load = overtaken) -> None:
+            with suppress(OvertakenError):
+                clear(overtaken)
+
+        with interrupted(monkeypatch, number, go_on) as passed:
+            loaded = load(results(wanted), read_cluster)
+        if passed[0] < number:
+            break
+
+        assert current_load(read_cluster) == loaded
+        assert held_in(loaded) == expected(wanted), f"before transaction {number}"
+        Load.objects.all().delete()
+    assert number > 15, "there are many transactions to go on between"
+
+
+def test_a_load_that_is_taken_back_late_opens_no_row_that_another_has_closed(
+    results, read_cluster, monkeypatch
+):
+    before = load(results(random_requests(random.Random(1))), read_cluster)
+    fast = results([])
+    slow = begun(read_cluster)
+    close(slow, list(requests_of(before).values_list("pk", flat=True)))
+
+    def other() -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr("aclweb.insights.staging.in_turn", in_turn)
+            load(fast, read_cluster)
+
+    with interrupted(monkeypatch, 1, other):
+        take_back(slow)
+
+    assert held_in(current_load(read_cluster)) == {}
+
+
+def begun(cluster) -> Load:
+    return begin(cluster, lines_read=1, lines_parsed=1, lines_unparsed=0, manifest={})
+
+
 @pytest.mark.parametrize("number", [1, 4, 8, 12])
 def test_a_load_for_a_cluster_that_is_removed_leaves_no_row(number, results, read_cluster, monkeypatch):
     load(results(random_requests(random.Random(1))), read_cluster)
@@ -298,6 +349,28 @@ def test_a_load_for_a_cluster_that_is_removed_leaves_no_row(number, results, rea
         load(result, read_cluster)
 
     assert counts() == dict.fromkeys(counts(), 0)
+
+
+def test_rows_of_a_day_are_deleted_some_at_a_time(results, read_cluster, monkeypatch):
+    rows = [request("User:eve", "READ", f"t{n}") for n in range(23)]
+    load(results(rows), read_cluster)
+    load(results(rows[:1]), read_cluster)
+    deleted: list[int] = []
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        before = RequestDay.objects.count()
+        with in_turn():
+            yield
+        deleted.append(before - RequestDay.objects.count())
+
+    monkeypatch.setattr("aclweb.insights.staging.in_turn", turn)
+    monkeypatch.setattr("aclweb.insights.staging._ROWS_AT_ONCE", 5)
+    load(results(rows[:1]), read_cluster)
+
+    assert sum(deleted) == 23
+    assert max(deleted) == 5
+    assert DaySet.objects.count() == 1
 
 
 # --- How pages ask ---
