@@ -12,7 +12,7 @@ import threading
 
 from aclweb.celery import app
 from aclweb.insights import refresh as refreshing
-from aclweb.insights.analyses import keeping, ringing, running
+from aclweb.insights.analyses import keeping, ringing, running, workspace
 from aclweb.insights.errors import InsightsError
 from aclweb.inventory import leases
 from aclweb.inventory.models import Cluster
@@ -64,7 +64,8 @@ def analyse_next() -> None:
 
 @app.task(name="insights.sweep", ignore_result=True, acks_late=True)
 def sweep() -> None:
-    """Enqueue again the analyses that wait, or whose worker was lost; forget old ones."""
+    """Enqueue again the analyses that wait, or whose worker was lost; forget old ones, and what lost ones left."""
     if running.is_waiting():
         ringing.enqueue()
     keeping.forget_old()
+    workspace.remove_left()

@@ -78,6 +78,7 @@ def write_anomalies(
             "days": len(days),
             "new_known": _is_new_known(days, since),
             "anomalies": {kind: counts[kind] for kind in KINDS},
+            "found": {"anomalies": sum(counts.values())},
             "rows": {"anomalies": table.num_rows},
         }
         write_manifest(folder, manifest)

@@ -78,10 +78,12 @@ def write_disagreement(
             rows = table.limit(MOST_ROWS).toArrow()
             write_table(folder, "disagreements", rows)
             step(_COUNT)
-            sums = {
-                row["cause"]: int(row["lines"])
-                for row in caused.groupBy("cause").agg(F.sum("lines").alias("lines")).collect()
-            }
+            by_cause = (
+                caused.groupBy("cause")
+                .agg(F.sum("lines").alias("lines"), F.count("*").alias("rows"))
+                .collect()
+            )
+            sums = {row["cause"]: int(row["lines"]) for row in by_cause}
             manifest = {
                 "format": FORMAT,
                 "job": "disagreement",
@@ -89,6 +91,7 @@ def write_disagreement(
                 **log_facts(logged, until),
                 "history": None if history is None else len(history.periods),
                 "disagreement": {cause: sums.get(cause, 0) for cause in CAUSES},
+                "found": {"disagreements": sum(row["rows"] for row in by_cause)},
                 "rows": {"disagreements": rows.num_rows},
             }
             write_manifest(folder, manifest)

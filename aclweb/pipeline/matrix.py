@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 from pyspark.broadcast import Broadcast
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
@@ -81,27 +81,32 @@ def write_matrix(
             decided = decide_requests(usage.distinct_requests(access), decider)
             found = keep(cells(access, decided))
             missing = evidence.why_not[PermissionType.ALLOW]
+            facts = log_facts(logged, until)
+            has_permits = facts["coverage"]["permits_seen"]
             step(_USED_CELLS)
             most = found.orderBy(F.desc("lines"), "principal", "topic", "operation").limit(MOST_CELLS)
             tables = {"cells": most.toArrow()}
             step(_RIGHTS)
             may = configured(spark, _principals(snapshot), broadcast)
-            both = rights(may, found, topics is not None)
+            both = rights(may, found, names_known=topics is not None, has_permits=has_permits)
             tables["rights"] = both.orderBy("principal", "operation").toArrow()
             step(_TOPICS)
-            by_name = by_topic(spark, access, topics, unused=NO_DATA if missing else DARK)
+            unused = NO_DATA if missing else DARK
+            by_name = by_topic(spark, access, topics, unused=unused, has_permits=has_permits)
             tables["topics"] = by_name.orderBy(F.desc("lines"), "topic").toArrow()
             for name, table in tables.items():
                 write_table(folder, name, table)
             pacsv.write_csv(tables["cells"], folder / "cells.csv")
+            all_cells = found.count()
             states = Counter(tables["topics"]["state"].to_pylist())
             manifest = {
                 "format": FORMAT,
                 "job": "matrix",
                 "snapshot": snapshot_facts(snapshot),
-                **log_facts(logged, until),
+                **facts,
                 "evidence": evidence_facts(evidence),
-                "cells": found.count(),
+                "cells": all_cells,
+                "found": {"cells": all_cells},
                 "topics": {state: states[state] for state in TOPIC_STATES},
                 "rows": {name: table.num_rows for name, table in tables.items()},
             }
@@ -139,30 +144,45 @@ def configured(spark: SparkSession, principals: Iterable[str], question: Broadca
     return rows.mapInArrow(partial(_configured_batches, to_arrow_schema(schema), question), schema)
 
 
-def rights(allowed: DataFrame, found: DataFrame, is_known: bool) -> DataFrame:
+def rights(allowed: DataFrame, found: DataFrame, *, names_known: bool, has_permits: bool) -> DataFrame:
     """Return for each principal and operation how many topics it may use, and how many it did.
 
-    allowed: of `configured`. found: of `cells`. is_known: whether the existing topics are known.
+    allowed: of `configured`. found: of `cells`. names_known: whether the existing topics are known. has_permits:
+    whether the log holds permits; without, what was used is null.
     """
     used = found.filter(F.col("lines") > F.col("denied")).groupBy("principal", "operation")
     counted = used.agg(F.count("*").alias("used"), F.sum(F.col("lines") - F.col("denied")).alias("lines"))
     both = allowed.join(counted, on=["principal", "operation"], how="full")
-    may = F.coalesce("configured", F.lit(0).cast("long")) if is_known else F.lit(None).cast("long")
+    may = _or_zero("configured") if names_known else _unknown()
     return both.select(
         "principal",
         "operation",
         may.alias("configured"),
-        F.coalesce("used", F.lit(0).cast("long")).alias("used"),
-        F.coalesce("lines", F.lit(0).cast("long")).alias("lines"),
+        (_or_zero("used") if has_permits else _unknown()).alias("used"),
+        (_or_zero("lines") if has_permits else _unknown()).alias("lines"),
     ).filter((F.coalesce("configured", F.lit(0)) > 0) | (F.col("used") > 0))
 
 
+def _or_zero(name: str) -> Column:
+    return F.coalesce(name, F.lit(0).cast("long"))
+
+
+def _unknown() -> Column:
+    return F.lit(None).cast("long")
+
+
 def by_topic(
-    spark: SparkSession, access: DataFrame, topics: tuple[str, ...] | None, *, unused: str
+    spark: SparkSession,
+    access: DataFrame,
+    topics: tuple[str, ...] | None,
+    *,
+    unused: str,
+    has_permits: bool,
 ) -> DataFrame:
     """Return how much each topic was used, a row for each that exists or was asked for.
 
-    unused: the state of one that exists and was not used.
+    unused: the state of one that exists and was not used. has_permits: whether the log holds permits; without, all but
+    the denials is null.
     """
     permitted = F.when(F.col("allowed"), F.col("lines")).otherwise(0)
 
@@ -179,16 +199,14 @@ def by_topic(
     )
     names = spark.createDataFrame([(name,) for name in topics or ()], "topic string")
     both = used.join(names.withColumn("exists", F.lit(True)), on="topic", how="full")
-    count = {
-        name: F.coalesce(name, F.lit(0).cast("long")) for name in ("lines", "reads", "writes", "principals")
-    }
-    denied = F.coalesce("all", F.lit(0).cast("long")) - count["lines"]
+    count = {name: _or_zero(name) for name in ("lines", "reads", "writes", "principals")}
+    denied = _or_zero("all") - count["lines"]
     gone = F.col("exists").isNull() & F.lit(topics is not None)
     state = F.when(gone, GONE).when(count["lines"] > 0, USED).otherwise(unused)
     return both.select(
         "topic",
         state.alias("state"),
-        *(column.alias(name) for name, column in count.items()),
+        *((column if has_permits else _unknown()).alias(name) for name, column in count.items()),
         denied.alias("denied"),
         "last_at",
     )

@@ -88,14 +88,14 @@ def write_refusals(
             tables["by_day"] = by_day(logged.access).orderBy("day").toArrow()
             for name, table in tables.items():
                 write_table(folder, name, table)
+            counts = {name: int(sums[name] or 0) if sums else 0 for name in ("groups", "lines", "principals")}
             manifest = {
                 "format": FORMAT,
                 "job": "refusals",
                 "snapshot": snapshot_facts(snapshot),
                 **log_facts(logged, until),
-                "refusals": {name: int(sums[name] or 0) for name in ("groups", "lines", "principals")}
-                if sums
-                else {},
+                "refusals": counts,
+                "found": {"groups": counts["groups"]},
                 "rows": {name: table.num_rows for name, table in tables.items()},
             }
             write_manifest(folder, manifest)

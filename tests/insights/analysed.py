@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from aclweb.acl.model.vocabulary import AclBinding
@@ -18,6 +19,7 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.insights import spark_child
 from aclweb.insights.analyses import running
 from aclweb.insights.models import Analysis
+from aclweb.insights.result import Result
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 
 LAST = datetime(2026, 11, 20, 12)
@@ -134,6 +136,12 @@ def load_bearing(
     """Write a result of load-bearing; missing: why ACLs of a permission cannot be called unused."""
     evidence = EVIDENCE | {"missing": dict(missing or {})}
     return write_analysis(folder, "load-bearing", {"acls": rows}, evidence=evidence)
+
+
+def rows_of(result: Result, table: str) -> list[dict[str, Any]]:
+    """Return all rows of a table of a result."""
+    found: list[dict[str, Any]] = pq.read_table(result.folder / f"{table}.parquet").to_pylist()
+    return found
 
 
 def ids_in(told: Path) -> list[int]:

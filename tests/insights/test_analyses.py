@@ -6,7 +6,7 @@ import json
 from datetime import date, timedelta
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -243,20 +243,128 @@ def test_the_run_of_a_worker_that_died_is_taken_up_once(asked, jobs, result):
     assert now(row).problem == "Stopped after 2 tries: each worker that took it was lost."
 
 
-def test_a_worker_that_lost_its_lease_keeps_nothing(asked, jobs, result, monkeypatch):
+def taken_over(row: Analysis, state: State) -> None:
+    """Have another worker take an analysis over: it forgets what was stored, and stores a row of its own."""
+    Analysis.objects.filter(pk=row.pk).update(state=state, lease_owner="another worker")
+    AnalysisRow.objects.filter(analysis=row).delete()
+    AnalysisRow.objects.create(analysis=row, table="acls", number=0, kind="theirs", values="{}")
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.DONE])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_worker_that_lost_its_lease_leaves_the_rows_of_the_next(
+    asked, jobs, result, monkeypatch, state, fails
+):
     row = asked()
     opened = running.opened
 
     def overtaken(job, folder):
-        Analysis.objects.filter(pk=row.pk).update(lease_owner="another worker")
+        taken_over(row, state)
+        if fails:
+            raise InsightsError("It failed.")
         return opened(job, folder)
 
     monkeypatch.setattr(running, "opened", overtaken)
     jobs.leave(result)
     assert running.run_next("worker")
 
-    assert (now(row).state, now(row).lease_owner) == (State.RUNNING, "another worker")
+    assert (now(row).state, now(row).lease_owner, now(row).problem) == (state, "another worker", "")
+    assert [each.kind for each in AnalysisRow.objects.all()] == ["theirs"]
+
+
+def test_a_worker_that_loses_its_lease_between_two_batches_stores_no_more(asked, jobs, result, monkeypatch):
+    row = asked()
+    monkeypatch.setattr(storing, "_ROWS_AT_ONCE", 1)
+    stored = []
+
+    def batches(found, table, at_once):
+        for values in analysed.rows_of(found, table):
+            yield [values]
+            stored.append(AnalysisRow.objects.filter(analysis=row).count())
+            if len(stored) == 2:
+                taken_over(row, State.RUNNING)
+
+    monkeypatch.setattr(storing.Result, "rows", batches)
+    jobs.leave(result)
+    assert running.run_next("worker")
+
+    assert stored == [1, 2]
+    assert [each.kind for each in AnalysisRow.objects.all()] == ["theirs"]
+
+
+def test_cancelling_while_the_result_is_stored_leaves_no_row(asked, jobs, result, monkeypatch):
+    row = asked()
+    store = running.store_rows
+
+    def cancelled(*given):
+        found = store(*given)
+        asking.cancel(row, person="ada", is_administrator=False)
+        return found
+
+    monkeypatch.setattr(running, "store_rows", cancelled)
+    jobs.leave(result)
+    assert running.run_next("worker")
+
+    assert now(row).state == State.CANCELLED
     assert not AnalysisRow.objects.exists()
+
+
+def test_rows_that_a_killed_worker_left_of_an_ended_analysis_are_swept(asked):
+    rows = [asked(), asked("matrix"), asked("refusals")]
+    for row, state in zip(rows, (State.FAILED, State.CANCELLED, State.DONE), strict=True):
+        taken_over(row, state)
+
+    tasks.sweep()
+
+    assert [each.analysis for each in AnalysisRow.objects.all()] == [rows[2]]
+    assert Analysis.objects.count() == 3
+
+
+def test_a_database_that_is_away_for_less_than_a_lease_ends_no_job(asked, monkeypatch, settings):
+    class Away:
+        def update(self, **values):
+            raise OperationalError("the database is away")
+
+    told = running.Told("Deciding", 1, 4)
+    teller = running._Teller(Away())
+
+    teller.tell(told)
+    with pytest.raises(OperationalError):
+        teller.write(told)
+    settings.ACLWEB_LEASE_SECONDS = 0
+    with pytest.raises(OperationalError):
+        teller.tell(told)
+
+
+def test_a_run_is_ended_while_its_lease_is_still_renewed():
+    assert running.LONGEST_RUN_SECONDS < leases.LONGEST_WORK_SECONDS
+
+
+def test_files_of_a_run_are_in_the_data_directory_and_go_with_it(asked, jobs, result, settings, tmp_path):
+    settings.ACLWEB_DATA_DIR = tmp_path / "data"
+    row = asked()
+    left = tmp_path / "data" / "analyses" / str(row.pk) / "0" / "result"
+    left.mkdir(parents=True)
+
+    jobs.run(result)
+
+    words = jobs.started[0]
+    assert words[words.index("--out") + 1] == str(left.parent.parent / "1" / "result")
+    assert list((tmp_path / "data" / "analyses").iterdir()) == []
+
+
+def test_the_sweep_removes_what_killed_workers_left_and_nothing_of_who_works(asked, settings, tmp_path):
+    settings.ACLWEB_DATA_DIR = tmp_path / "data"
+    ended, at_work = asked(), asked("matrix")
+    Analysis.objects.filter(pk=ended.pk).update(state=State.FAILED)
+    Analysis.objects.filter(pk=at_work.pk).update(state=State.RUNNING, lease_until=leases.later(60))
+    kept = tmp_path / "data" / "analyses"
+    for name in (ended.pk, at_work.pk, 10**9, "notes"):
+        (kept / str(name) / "1").mkdir(parents=True)
+
+    tasks.sweep()
+
+    assert {each.name for each in kept.iterdir()} == {str(at_work.pk), "notes"}
 
 
 def test_on_a_cluster_one_runs_at_a_time(asked, jobs):
@@ -345,7 +453,19 @@ def test_only_so_many_rows_of_a_table_are_kept(asked, jobs, result, monkeypatch)
     done = jobs.run(result)
 
     assert done.counts == {"acls": {"": 2, "needed": 1, "unused": 1}}
-    assert done.facts["rows"]["acls"] == 3
+    assert covered.headline(done, ACLS) == "The first 2 ACLs of 3: 1 needed, 1 unused."
+
+
+def test_rows_that_the_job_itself_left_out_are_counted(logged):
+    table = JOBS["matrix"].table("cells")
+    row = Analysis(
+        cluster=logged,
+        job="matrix",
+        counts={"cells": {"": 100_000}},
+        facts={"rows": {"cells": 1_000_000}, "found": {"cells": 1_200_000}},
+    )
+
+    assert covered.headline(row, table) == "The first 100,000 rows of 1,200,000."
 
 
 def test_rows_are_found_by_kind_and_by_text_as_names_are_stored(asked, jobs, result):
@@ -361,22 +481,24 @@ def test_rows_are_found_by_kind_and_by_text_as_names_are_stored(asked, jobs, res
     assert keys(text="%") == []
 
 
-def test_the_newest_result_of_each_job_stays_and_old_ones_go(asked, jobs, result, monkeypatch):
+def test_the_newest_results_of_each_job_stay_however_many_failed_since(asked, jobs, result, monkeypatch):
     monkeypatch.setattr(keeping, "MOST_KEPT", 2)
     rows = []
     for _ in range(4):
         rows.append(asked())
         jobs.run(result)
-    failed = asked()
-    jobs.fail()
-    running.run_next("worker")
+    without = []
+    for _ in range(3):
+        without.append(asked())
+        jobs.fail()
+        running.run_next("worker")
 
     tasks.sweep()
     kept = set(Analysis.objects.values_list("pk", flat=True))
     Analysis.objects.update(asked_at=Now() - timedelta(days=200), finished_at=Now() - timedelta(days=200))
     tasks.sweep()
 
-    assert kept == {failed.pk, rows[3].pk}
+    assert kept == {without[2].pk, rows[2].pk, rows[3].pk}
     assert set(Analysis.objects.values_list("pk", flat=True)) == {rows[3].pk}
     assert set(AnalysisRow.objects.values_list("analysis", flat=True)) == {rows[3].pk}
 

@@ -109,6 +109,25 @@ def test_topics_are_used_dark_or_gone_and_the_hot_ones_come_first(result):
     assert manifest["topics"] == {"used": 1, "dark": 3, "no data": 0, "gone": 1}
 
 
+def test_without_permits_what_was_used_is_unknown_and_not_0(spark):
+    from aclweb.pipeline.matrix import by_topic, rights
+
+    denied = [Line("User:a", "READ", "orders", allowed=False, lines=3)]
+    may = spark.createDataFrame(
+        [("User:a", "READ", 2)], "principal string, operation string, configured long"
+    )
+    cells = spark.createDataFrame(
+        [("User:a", "READ", 3, 3)], "principal string, operation string, lines long, denied long"
+    )
+
+    used = rights(may, cells, names_known=True, has_permits=False).collect()
+    access = logged(spark, denied).access
+    topics = by_topic(spark, access, ("orders",), unused="no data", has_permits=False).collect()
+
+    assert [tuple(row) for row in used] == [("User:a", "READ", 2, None, None)]
+    assert [tuple(row) for row in topics] == [("orders", "no data", None, None, None, None, 3, None)]
+
+
 @pytest.mark.parametrize("table", ["cells", "rights", "topics"])
 def test_the_page_names_every_column_with_its_type(result, table):
     schema = pq.read_schema(result / f"{table}.parquet")

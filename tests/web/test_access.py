@@ -139,7 +139,7 @@ TABLE: dict[str, Row] = {
     "analysis-cancel": Row(
         f"{C}insights/analyses/{{analysis}}/cancel/", (302, 404, 302, 302, 302, 302), "post"
     ),
-    "analysis-export": Row(f"{C}insights/analyses/{{analysis}}/export/", SEEN),
+    "analysis-export": Row(f"{C}insights/analyses/{{result}}/export/", SEEN),
     "coverage": Row(f"{C}insights/coverage/", SEEN),
     "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
     # Nobody has named a broker, which is said on the page.
@@ -199,6 +199,7 @@ def waiting(cluster, ada):
     asking.ask(what_if(in_force(cluster), Delta(add=(RULE,))), person=ada)
     computing.run_next("worker")
     Analysis.objects.create(cluster=cluster, job="load-bearing", asked_by="ada", asked_at=Now())
+    Analysis.objects.create(cluster=cluster, job="matrix", asked_by="ada", asked_at=Now(), state="DONE")
     return review.submit(change=change, actor=ada)
 
 
@@ -283,6 +284,8 @@ def ask(browser, row: Row, change):
 def filled(text: str, change) -> str:
     if "{computation}" in text:
         text = text.replace("{computation}", Computation.objects.order_by("pk")[0].address)
+    if "{result}" in text:
+        text = text.replace("{result}", Analysis.objects.get(state="DONE").address)
     if "{analysis}" in text:
         text = text.replace("{analysis}", Analysis.objects.order_by("pk")[0].address)
     if "{source}" in text:

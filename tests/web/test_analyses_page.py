@@ -276,6 +276,14 @@ def test_a_download_has_every_row_and_column(done, cho, signed_in):
     assert 'filename="load-bearing-acls-test-eu.csv"' in as_csv["Content-Disposition"]
 
 
+def test_an_analysis_without_a_result_has_nothing_to_download(done, cho, signed_in):
+    browser = signed_in(cho)
+    for state in ("QUEUED", "RUNNING", "FAILED", "CANCELLED"):
+        Analysis.objects.filter(pk=done.pk).update(state=state)
+
+        assert browser.get(page_of(done, "export/")).status_code == 404, state
+
+
 @pytest.mark.parametrize("job", RESULTS)
 def test_every_table_of_every_job_is_shown(logged, jobs, tmp_path, cho, signed_in, job):
     asking.ask(cluster=logged, job=job, options={}, person="cho")

@@ -14,7 +14,7 @@ from aclweb.insights.analyses.asking import (
     of_address,
     progress_of,
 )
-from aclweb.insights.analyses.covered import Claim, claims_of, headline, left_out
+from aclweb.insights.analyses.covered import Claim, claims_of, headline
 from aclweb.insights.analyses.jobs import JOBS, AnalysisJob, Column, Kind, Option, ResultTable
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT, MOST_ROWS
 from aclweb.insights.analyses.reading import acls_of, exported, found_in, values_of
@@ -41,7 +41,6 @@ __all__ = [
     "found_in",
     "headline",
     "known_options",
-    "left_out",
     "newest_of",
     "of_address",
     "progress_of",

@@ -118,7 +118,7 @@ def of_address(cluster: Cluster, address: str) -> Analysis | None:
 def newest_of(cluster: Cluster) -> dict[str, list[Analysis]]:
     """Return the analyses of a cluster by job, the newest first."""
     found: dict[str, list[Analysis]] = {job: [] for job in JOBS}
-    for row in Analysis.objects.filter(cluster=cluster, job__in=JOBS).defer("facts").order_by("-pk"):
+    for row in Analysis.objects.filter(cluster=cluster, job__in=JOBS).order_by("-pk"):
         found[row.job].append(row)
     return found
 

@@ -31,18 +31,25 @@ def claims_of(row: Analysis, job: AnalysisJob) -> tuple[Claim, ...]:
 
 
 def headline(row: Analysis, table: ResultTable) -> str:
-    """Return how many rows of each kind a table has: `7 ACLs: 4 needed, 3 unused.`"""
+    """Return how many rows of each kind a table has: `7 ACLs: 4 needed, 3 unused.`
+
+    Where not all rows that the job found are kept: `The first 7 ACLs of 900: 4 needed, 3 unused.`
+    """
     counts = row.counts.get(table.name, {})
-    total = number_of(counts.get("", 0), table.noun)
+    kept = counts.get("", 0)
+    found = _found(row.facts, table)
+    total = number_of(kept, table.noun)
+    if kept < found:
+        total = f"The first {total} of {found:,}"
     parts = [kind.counted(counts[kind.value]) for kind in table.kinds if counts.get(kind.value)]
     return f"{total}: {', '.join(parts)}." if parts else f"{total}."
 
 
-def left_out(row: Analysis, table: ResultTable) -> str:
-    """Say how many rows of a table the job wrote that are not kept; empty where all are."""
-    written = row.facts.get("rows", {}).get(table.name, 0)
-    kept = row.counts.get(table.name, {}).get("", 0)
-    return f"The first {kept:,} of {written:,} rows are kept." if kept < written else ""
+def _found(facts: dict[str, Any], table: ResultTable) -> int:
+    """Return how many rows the job found for a table, whether it wrote them all or not."""
+    written: int = facts.get("rows", {}).get(table.name, 0)
+    found: int = facts.get("found", {}).get(table.name, written)
+    return found
 
 
 def _claims(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:

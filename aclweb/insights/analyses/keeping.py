@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from aclweb.insights.models import OPEN, Analysis, AnalysisRow
@@ -12,27 +13,43 @@ from aclweb.inventory.store import in_turn
 # Rows of each table of a result that are kept, the first of those that the job wrote.
 MOST_ROWS = 100_000
 
-# Of one job and cluster: how many that have ended, for how long, and how many rows the ones before the newest have.
+# Of one job and cluster: how many results, for how long, and how many rows the ones before the newest have.
 MOST_KEPT = 5
 KEPT_FOR = timedelta(days=90)
 MOST_ROWS_OF_EARLIER = 300_000
+
+# An analysis that ended so stays so, and has no rows.
+WITHOUT_RESULT = (Analysis.State.FAILED, Analysis.State.CANCELLED)
 
 _REMOVED_AT_ONCE = 1_000
 
 
 def forget_old() -> None:
-    """Delete analyses that are older than they are kept, or too many; the newest with a result of each job stays."""
+    """Delete analyses that are older than they are kept, or too many, and rows of those that have no result.
+
+    Of each job of a cluster the newest with a result stays, and for the time that is kept the newest without one.
+    """
     for row in Analysis.objects.filter(pk__in=_going()):
-        forget_rows(row)
+        forget_rows(Analysis.objects.filter(pk=row.pk))
         row.delete()
+    # A worker may be killed between the end of an analysis and the removal of its rows.
+    has_rows = Exists(AnalysisRow.objects.filter(analysis=OuterRef("pk")))
+    for pk in Analysis.objects.filter(has_rows, state__in=WITHOUT_RESULT).values_list("pk", flat=True):
+        forget_rows(Analysis.objects.filter(pk=pk))
 
 
-def forget_rows(row: Analysis) -> None:
-    """Delete the result of an analysis, in short transactions."""
-    own = AnalysisRow.objects.filter(analysis=row).order_by("pk")
-    while keys := list(own.values_list("pk", flat=True)[:_REMOVED_AT_ONCE]):
+def forget_rows(of: QuerySet[Analysis]) -> None:
+    """Delete the rows of the one analysis that a query finds, in short transactions, as long as it finds it."""
+    while True:
         with in_turn():
-            AnalysisRow.objects.filter(analysis=row, pk__lte=keys[-1]).delete()
+            row = of.select_for_update(no_key=True).first()
+            if row is None:
+                return
+            own = AnalysisRow.objects.filter(analysis=row)
+            keys = list(own.order_by("pk").values_list("pk", flat=True)[:_REMOVED_AT_ONCE])
+            if not keys:
+                return
+            own.filter(pk__lte=keys[-1]).delete()
 
 
 def _going() -> list[int]:
@@ -43,15 +60,18 @@ def _going() -> list[int]:
         .values_list("pk", flat=True)
     )
     seen: dict[tuple[int, str], tuple[int, int]] = {}
-    with_result: set[tuple[int, str]] = set()
+    without_result: set[tuple[int, str]] = set()
     going = []
     for pk, cluster, job, state, rows in ended.values_list("pk", "cluster_id", "job", "state", "rows_kept"):
         key = (cluster, job)
+        if state in WITHOUT_RESULT:
+            if pk in too_old or key in without_result:
+                going.append(pk)
+            without_result.add(key)
+            continue
         count, total = seen.get(key, (0, 0))
-        is_newest = state == Analysis.State.DONE and key not in with_result
-        if is_newest:
-            with_result.add(key)
-        elif pk in too_old or count >= MOST_KEPT or total + rows > MOST_ROWS_OF_EARLIER:
+        is_newest = not count
+        if not is_newest and (pk in too_old or count >= MOST_KEPT or total + rows > MOST_ROWS_OF_EARLIER):
             going.append(pk)
             continue
         seen[key] = (count + 1, total + (0 if is_newest else rows))

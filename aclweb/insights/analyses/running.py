@@ -3,7 +3,8 @@
 The row is the truth, and the queue only rings. A worker takes the oldest under a lease and starts the job as a child,
 which says through a pipe how far it is. That is written to the row all the while, and where the row is no longer this
 worker's, because somebody cancelled it, the child's process group is ended. A worker that dies loses its lease, and its
-child ends by itself; the next worker takes the analysis up again, once.
+child ends by itself; the next worker takes the analysis up again, once. Rows of a result are written and deleted only
+while the analysis is locked and this worker's, so one that lost its lease touches nothing of the worker that took over.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import logging
 import os
 import select
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,15 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from aclweb.insights import spark_child
 from aclweb.insights.analyses.command import options_of, write_inputs
 from aclweb.insights.analyses.jobs import JOBS
-from aclweb.insights.analyses.keeping import forget_rows
+from aclweb.insights.analyses.keeping import WITHOUT_RESULT, forget_rows
 from aclweb.insights.analyses.storing import facts_of, opened, store_rows
+from aclweb.insights.analyses.workspace import workspace
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.inventory import leases
@@ -39,7 +40,8 @@ logger = logging.getLogger(__name__)
 
 # A worker that was lost is followed by another once.
 MOST_ATTEMPTS = 2
-LONGEST_RUN_SECONDS = 3600.0
+# Less than a lease is renewed for: what is left is for storing the result.
+LONGEST_RUN_SECONDS = 3000.0
 
 # Between two looks whether the row is still this worker's.
 LOOK_SECONDS = 0.5
@@ -83,16 +85,16 @@ def run_next(owner: str) -> bool:
         _end(mine, {"state": State.DONE, **values})
         words = "done"
     except _Ended:
-        forget_rows(row)
-        logger.info("Analysis %d was ended by somebody else.", row.pk)
-        return True
+        words = "ended by somebody else"
     except (InsightsError, OSError) as error:
         words = str(error) if isinstance(error, InsightsError) else _of_system(error)
-        _fail(row, mine, words)
+        _end(mine, {"state": State.FAILED, "problem": words})
     except Exception as error:  # shown on its page, where it can be asked again
         logger.exception("Analysis %d failed.", row.pk)
         words = f"This could not be analysed: {type(error).__name__}. The site's log says more."
-        _fail(row, mine, words)
+        _end(mine, {"state": State.FAILED, "problem": words})
+    # Where another worker has it, or has finished it, the rows are that one's.
+    forget_rows(Analysis.objects.filter(pk=row.pk, state__in=WITHOUT_RESULT))
     logger.info("Analysis %d, %s of %s: %s, %.1f s.", row.pk, row.job, row.cluster.slug, words, _since(began))
     return True
 
@@ -110,12 +112,8 @@ def _of_system(error: OSError) -> str:
     return f"The logs were not analysed. {error.strerror or error}: {error.filename or settings.ACLWEB_DATA_DIR}."
 
 
-def _fail(row: Analysis, mine: QuerySet[Analysis], sentence: str) -> None:
-    forget_rows(row)
-    _end(mine, {"state": State.FAILED, "problem": sentence})
-
-
 def _end(mine: QuerySet[Analysis], values: Mapping[str, Any]) -> None:
+    """Give the analysis its end; does nothing where it is not this worker's any more."""
     with transaction.atomic():
         mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
 
@@ -174,24 +172,45 @@ def _renew(mine: QuerySet[Analysis]) -> bool:
 # --- Working on it --------------------------------------------------------------------
 
 
+class _Teller:
+    """Writes to the analysis how far it is, as long as it is this worker's; raises _Ended once it is not."""
+
+    def __init__(self, mine: QuerySet[Analysis]) -> None:
+        self._mine = mine
+        self._written_at = time.monotonic()
+
+    def write(self, told: Told) -> None:
+        """Write it; in a transaction, the analysis is this worker's until that ends."""
+        if not self._mine.update(**vars(told)):
+            raise _Ended
+        self._written_at = time.monotonic()
+
+    def tell(self, told: Told) -> None:
+        """Write it if the database answers: while the lease can hold, a job need not end because it is away."""
+        try:
+            self.write(told)
+        except DatabaseError:
+            if time.monotonic() - self._written_at >= settings.ACLWEB_LEASE_SECONDS:
+                raise
+            logger.warning("How far an analysis is could not be written down.", exc_info=True)
+            if not connection.in_atomic_block:
+                connection.close()  # the next try opens another
+
+
 def _result_of(row: Analysis, mine: QuerySet[Analysis]) -> Mapping[str, Any]:
     """Return the columns of the result, whose rows are stored."""
     job = JOBS[row.job]
-    forget_rows(row)
-
-    def tell(told: Told) -> None:
-        if not mine.update(**vars(told)):
-            raise _Ended
-
-    with tempfile.TemporaryDirectory(prefix="aclweb-analysis-", ignore_cleanup_errors=True) as directory:
-        folder = Path(directory)
+    forget_rows(mine)
+    teller = _Teller(mine)
+    with workspace(row) as folder:
         number, inputs = write_inputs(row.cluster, job, folder)
         out = folder / "result"
         arguments = [job.name, *inputs, *options_of(job, row.options), "--out", str(out)]
-        steps, sentences = _run(arguments, folder, tell)
-        tell(Told(STORING, steps, steps + 1))
+        steps, sentences = _run(arguments, folder, teller.tell)
+        storing = Told(STORING, steps, steps + 1)
+        teller.tell(storing)
         result = opened(job, out)
-        counts, kept = store_rows(row, job, result, lambda: tell(Told(STORING, steps, steps + 1)))
+        counts, kept = store_rows(row, job, result, lambda: teller.write(storing))
     return {
         "revision_number": number,
         "sentences": storable_json(sentences),

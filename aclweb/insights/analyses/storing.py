@@ -37,7 +37,7 @@ def store_rows(
 ) -> tuple[dict[str, dict[str, int]], int]:
     """Store the first MOST_ROWS rows of each table; return how many of each kind, with all in "", and their sum.
 
-    still_wanted: called before each transaction; what it raises is passed on.
+    still_wanted: called first in each transaction, so that it can lock what it looks at; what it raises is passed on.
     """
     counts = {table.name: _store(row, table, result, still_wanted) for table in job.tables}
     return counts, sum(found[""] for found in counts.values())
@@ -55,8 +55,8 @@ def _store(
         ]
         if not objects:
             break
-        still_wanted()
         with in_turn():
+            still_wanted()
             AnalysisRow.objects.bulk_create(objects)
         stored += len(objects)
         found.update(each.kind for each in objects if each.kind)

@@ -27,7 +27,6 @@ from aclweb.insights.analyses import (
     exported,
     found_in,
     headline,
-    left_out,
     of_address,
     progress_of,
 )
@@ -78,6 +77,8 @@ def end(request: HttpRequest, slug: str, address: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
     """Give the rows of a table that the filters let through, whole, as CSV or JSON lines."""
     row = _row(request, slug, address)
+    if row.state != Analysis.State.DONE:
+        raise Http404("This analysis has no result, so there is nothing to download.")
     table = _table(row, request.GET)
     ending = request.GET.get("format", "csv")
     if ending not in FORMATS:
@@ -157,7 +158,6 @@ def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
     return {
         "table": table,
         "answer": headline(row, table),
-        "left_out": left_out(row, table),
         "claims": claims_of(row, job),
         "asked": asked,
         "page": page,
