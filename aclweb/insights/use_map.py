@@ -138,7 +138,8 @@ def _configured(cluster: Cluster) -> _Cells:
     found: _Cells = Counter()
     rows = here.values_list("principal", "resource_name", "pattern_type").annotate(Count("pk")).order_by()
     for principal, name, pattern, number in rows.iterator():
-        is_all = name == "*" and pattern == PatternType.LITERAL.name
+        # A prefix without a character is the beginning of every name.
+        is_all = not name or (name == "*" and pattern == PatternType.LITERAL.name)
         found[principal, "*" if is_all else prefix_of(name)] += number
     return found
 

@@ -266,6 +266,13 @@ def test_an_acl_on_all_topics_is_of_no_prefix(read_cluster):  # noqa: F811
     assert set(found.every) == {("User:all", "*", 1), ("User:all", "a.", 1)}
 
 
+def test_an_acl_on_an_empty_prefix_is_of_no_prefix_and_not_of_the_others(read_cluster):  # noqa: F811
+    sync(read_cluster, client=FakeCluster([allow("User:bob", "READ", "", pattern="PREFIXED")]))
+    read_cluster.refresh_from_db()
+
+    assert use_map(read_cluster, kind="configured", days=30).every == (("User:bob", "*", 1),)
+
+
 def test_without_permits_the_map_of_what_is_used_cannot_tell(give, page_of):
     give(requests=[REQUESTS[3]], files=REFUSALS_ONLY)
 
