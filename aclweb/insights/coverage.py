@@ -91,30 +91,42 @@ def coverage(cluster: Cluster) -> Coverage:
 class Freshness:
     """How old is what pages show of the log?
 
-    log_end: its last record, on the brokers' clocks. loaded_at: when it was read. problem: as `problem_of` says it.
+    log_end: its last record, on the brokers' clocks. read_at: when it was last read, whether or not anything was
+    new. problem: as `problem_of` says it.
     """
 
     log_end: datetime | None
-    loaded_at: datetime | None
+    read_at: datetime | None
     problem: str
 
 
 def freshness(cluster: Cluster, load: Load | None) -> Freshness:
     """Return how old a load is, and why there is no newer one; one query."""
-    problem = problem_of(cluster, load)
-    return Freshness(load.last_at, load.loaded_at, problem) if load else Freshness(None, None, problem)
+    tried = Refresh.objects.filter(cluster=cluster).first()
+    problem = _problem(tried, load)
+    if load is None:
+        return Freshness(None, None, problem)
+    read_at = load.loaded_at
+    if tried is not None and tried.tried_at is not None and not tried.problem:
+        read_at = max(read_at, tried.tried_at)
+    return Freshness(load.last_at, read_at, problem)
 
 
 def problem_of(cluster: Cluster, load: Load | None) -> str:
     """Return since when and why the logs were not read again; empty if they were."""
-    failed = Refresh.objects.filter(cluster=cluster).exclude(problem="").first()
-    if failed is None or failed.tried_at is None or (load is not None and load.loaded_at > failed.tried_at):
+    return _problem(Refresh.objects.filter(cluster=cluster).first(), load)
+
+
+def _problem(tried: Refresh | None, load: Load | None) -> str:
+    if tried is None or tried.tried_at is None or not tried.problem:
         return ""
     if load is None:
-        return f"The logs could not be read on {failed.tried_at:%Y-%m-%d %H:%M} UTC. {failed.problem}"
+        return f"The logs could not be read on {tried.tried_at:%Y-%m-%d %H:%M} UTC. {tried.problem}"
+    if load.loaded_at > tried.tried_at:
+        return ""
     return (
         f"Not refreshed since {load.loaded_at:%Y-%m-%d %H:%M} UTC: the last try, on "
-        f"{failed.tried_at:%Y-%m-%d %H:%M} UTC, failed. {failed.problem}"
+        f"{tried.tried_at:%Y-%m-%d %H:%M} UTC, failed. {tried.problem}"
     )
 
 

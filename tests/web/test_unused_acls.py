@@ -10,7 +10,7 @@ import pytest
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.coverage import coverage
 from aclweb.insights.load import load
-from aclweb.insights.models import Refresh
+from aclweb.insights.models import Load, Refresh
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
@@ -157,7 +157,7 @@ def test_the_requests_of_the_list_are_those_of_the_last_30_days(page_of, read_cl
     listed = page_of("/c/test-eu/acls/?sort=requests")
 
     assert rows_of(listed)[:2] == [BINDINGS[1].principal, BINDINGS[0].principal]
-    assert re.findall(r'data-label="requests in 30 days">(\d+)<', listed) == ["4", "0"]
+    assert re.findall(r'data-label="requests in 30 days">(?:<a [^>]*>)?(\d+)<', listed) == ["4", "0"]
 
 
 def test_a_load_of_an_earlier_version_shows_no_number_for_30_days(page_of, read_cluster, tmp_path):  # noqa: F811
@@ -237,3 +237,18 @@ def test_a_page_of_the_log_says_when_it_was_read(page_of, used):
 
     assert re.search(r"Log read \d+ (s|min) ago", page)
     assert "its last record is of 2026-11-20 20:00 on the brokers’ clocks." in page
+
+
+@pytest.mark.parametrize(
+    "problem, told", [("", r"Log read \d+ (s|min) ago"), ("No space left on device.", "Not refreshed since")]
+)
+def test_a_log_without_news_was_read_when_a_worker_last_looked(problem, told, page_of, used):
+    cluster = Cluster.objects.get()
+    Load.objects.update(loaded_at=datetime.now(UTC) - timedelta(days=3))
+    before = re.sub(r"<[^>]*>", "", page_of("/c/test-eu/acls/"))
+
+    Refresh.objects.create(cluster=cluster, tried_at=datetime.now(UTC), problem=problem)
+
+    page = re.sub(r"<[^>]*>", "", page_of("/c/test-eu/acls/"))
+    assert "Log read 3 d ago" in before
+    assert re.search(told, page)
