@@ -111,6 +111,20 @@ def test_a_result_of_an_earlier_version_does_not_tell_the_last_30_days(given):
     assert loaded.uses.get().requests_30 is None
 
 
+def test_the_last_30_days_of_a_log_without_times_are_unknown_and_not_zero(read_cluster, tmp_path):
+    folder = write_result(
+        tmp_path / "usage",
+        BINDINGS,
+        usage=[use(BINDINGS[0])],
+        requests=[request("User:eve", "READ", "x", determining=[binding_key(BINDINGS[0])])],
+    )
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["coverage"] |= {"first_at": None, "last_at": None}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    assert load(folder, read_cluster).uses.get().requests_30 is None
+
+
 def test_a_load_that_fails_midway_leaves_the_earlier_one_and_nothing_else(given, read_cluster, monkeypatch):
     before = given(usage=[use(BINDINGS[0])])
 
