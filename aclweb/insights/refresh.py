@@ -2,7 +2,7 @@
 
 Spark runs in a process group of its own, as a child: a worker that is stopped or runs out
 of time ends the whole group and leaves no JVM behind. A lease in the database keeps two
-workers, on one host or two, from reading the same logs at once.
+processes, on one host or two, from reading or loading the same logs at once.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import json
 import logging
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -22,6 +24,7 @@ from aclweb.insights import spark_child
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.load import load
 from aclweb.insights.models import Load, Refresh
+from aclweb.insights.staging import OvertakenError
 from aclweb.inventory import leases
 from aclweb.inventory.admin import log_sources
 from aclweb.inventory.current import in_force
@@ -34,7 +37,7 @@ LONGEST_RUN_SECONDS = 3600.0
 
 
 def refresh(cluster: Cluster) -> Load | None:
-    """Read what is new in the cluster's logs and return the load; None while another process does so.
+    """Read what is new in the cluster's logs and return the load; None if another process does so, or did meanwhile.
 
     It is the load of before where neither the logs nor the ACLs changed. Raises InsightsError where there is
     no log to read, no Java, or the job failed; the sentence is kept for the pages, which show the earlier load.
@@ -45,6 +48,9 @@ def refresh(cluster: Cluster) -> Load | None:
         sentence = f"The logs were not read. {error.strerror or error}: {error.filename or settings.ACLWEB_DATA_DIR}."
         _keep(cluster, sentence)
         raise InsightsError(sentence) from error
+    except OvertakenError as error:  # what pages show is newer than this would have been
+        logger.warning("%s", error)
+        return None
     except InsightsError as error:
         _keep(cluster, str(error))
         raise
@@ -69,11 +75,8 @@ def _refreshed(cluster: Cluster) -> Load | None:
         )
     if cluster.revision is None:
         raise InsightsError(f"{cluster} has not been synced yet; there are no ACLs to compare its logs with.")
-    row = _row(cluster)
-    owner, seconds = leases.owner("insights"), settings.ACLWEB_LEASE_SECONDS
-    with leases.held(row, owner=owner, seconds=seconds) as mine:
-        if not mine:
-            logger.info("The logs of cluster %s are being read already.", cluster.slug)
+    with _turn(cluster) as is_still_mine:
+        if is_still_mine is None:
             return None
         with tempfile.TemporaryDirectory(prefix="aclweb-insights-") as directory:
             snapshot = Path(directory) / "snapshot.jsonl"
@@ -88,11 +91,11 @@ def _refreshed(cluster: Cluster) -> Load | None:
                     *("--cluster", cluster.slug, "--source", str(given)),
                     *("--out", str(settings.ACLWEB_ACCESS_TABLE)),
                     *("--keep-days", str(settings.ACLWEB_ACCESS_DAYS)),
-                    *("--known", before.manifest.get("state", "") if before else ""),
+                    *("--known", _known(before)),
                     *("--snapshot", str(snapshot), "--usage", str(result)),
                 ]
             )
-            if not leases.take(row, owner=owner, seconds=seconds):
+            if not is_still_mine():
                 logger.warning(
                     "What the logs of cluster %s tell was not loaded: another worker reads them.",
                     cluster.slug,
@@ -102,6 +105,36 @@ def _refreshed(cluster: Cluster) -> Load | None:
                 logger.info("Nothing is new in the logs of cluster %s.", cluster.slug)
                 return before
             return load(result, cluster)
+
+
+def load_made_elsewhere(directory: Path, cluster: Cluster) -> Load | None:
+    """Load a result of the usage job; None while another process reads the cluster's logs.
+
+    Raises InsightsError as `load` does.
+    """
+    with _turn(cluster) as is_still_mine:
+        return None if is_still_mine is None else load(directory, cluster)
+
+
+def _known(before: Load | None) -> str:
+    """Return what the job may take for known; empty where it is to answer even if nothing is new."""
+    if before is None:
+        return ""
+    # A load of an earlier version does not tell the last 30 days; the table does.
+    lacks_days = before.last_at is not None and before.uses.filter(requests_30=None).exists()
+    return "" if lacks_days else str(before.manifest.get("state", ""))
+
+
+@contextmanager
+def _turn(cluster: Cluster) -> Iterator[Callable[[], bool] | None]:
+    """Hold the cluster's lease for a block, which gets how to ask whether it still does; None if another has it."""
+    row, owner, seconds = _row(cluster), leases.owner("insights"), settings.ACLWEB_LEASE_SECONDS
+    with leases.held(row, owner=owner, seconds=seconds) as mine:
+        if mine:
+            yield partial(leases.take, row, owner=owner, seconds=seconds)
+        else:
+            logger.info("The logs of cluster %s are being read already.", cluster.slug)
+            yield None
 
 
 def _row(cluster: Cluster) -> QuerySet[Refresh]:

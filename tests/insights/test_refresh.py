@@ -18,8 +18,10 @@ from django.core.management import CommandError, call_command
 
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import analyses, queries, refresh, spark_child, tasks
+from aclweb.insights import load as loading
 from aclweb.insights.analyses import running
-from aclweb.insights.coverage import coverage
+from aclweb.insights.coverage import coverage, freshness
+from aclweb.insights.current import current_load
 from aclweb.insights.declarations import declarations
 from aclweb.insights.denials import inbox
 from aclweb.insights.errors import InsightsError
@@ -35,7 +37,7 @@ from aclweb.pipeline import __main__ as pipeline
 from aclweb.pipeline.snapshot import read_snapshot
 from tests import forkserver
 from tests.insights.conftest import BINDINGS
-from tests.insights.results import use, write_result
+from tests.insights.results import request, use, write_result
 from tests.servers import need_java
 
 LOG = """\
@@ -187,6 +189,61 @@ def test_two_refreshes_of_a_cluster_do_not_run_at_once(logged):
 
     assert refresh.refresh(logged) is None
     assert leases.holder(row) == "another host"
+
+
+@pytest.fixture
+def asked(logged, tmp_path, monkeypatch) -> list[str]:
+    """What the job was told to be known, each time; what it finds is in the folder `ours`."""
+    given: list[str] = []
+
+    def run(arguments):
+        given.append(arguments[arguments.index("--known") + 1])
+        shutil.copytree(tmp_path / "ours", arguments[-1])
+
+    monkeypatch.setattr(refresh, "_run", run)
+    return given
+
+
+def test_a_refresh_that_was_overtaken_is_no_failed_one(asked, logged, tmp_path, monkeypatch, caplog):
+    theirs = write_result(tmp_path / "theirs", BINDINGS, usage=[use(BINDINGS[0])])
+    write_result(tmp_path / "ours", BINDINGS, requests=[request("User:eve", "READ", "payments.eu")])
+    store, loads = loading.store_requests, []
+
+    def storing(*args, **facts):
+        if not loads:
+            loads.append(None)
+            loads[0] = load(theirs, logged)
+        return store(*args, **facts)
+
+    monkeypatch.setattr(loading, "store_requests", storing)
+    with caplog.at_level(logging.WARNING):
+        assert refresh.refresh(logged) is None
+
+    assert "Another process loaded the logs" in caplog.text
+    assert current_load(logged) == loads[0]
+    assert freshness(logged, loads[0]).problem == ""
+
+
+@pytest.mark.parametrize("without, known", [((), "as it was"), (("determining",), "")])
+def test_a_load_without_the_last_30_days_is_made_anew_where_nothing_is_new(
+    without, known, asked, logged, tmp_path
+):
+    facts = {
+        "usage": [use(BINDINGS[0])],
+        "requests": [request("User:eve", "READ", "x")],
+        "state": "as it was",
+    }
+    load(write_result(tmp_path / "before", BINDINGS, without=without, **facts), logged)
+    write_result(tmp_path / "ours", BINDINGS, **facts)
+
+    refresh.refresh(logged)
+    assert asked == [known]
+    assert current_load(logged).uses.get().requests_30 is not None
+
+    shutil.rmtree(tmp_path / "ours")
+    write_result(tmp_path / "ours", BINDINGS, **facts)
+    refresh.refresh(logged)
+    assert asked == [known, "as it was"]
 
 
 def test_a_refresh_that_was_lost_keeps_nobody_waiting_for_long(logged, monkeypatch):
@@ -393,6 +450,27 @@ def test_the_command_loads_a_result_made_elsewhere(read_cluster, tmp_path):
 
     assert "The log covers 2026-11-07" in out.getvalue()
     assert Load.objects.get().uses.count() == 1
+
+
+def test_the_command_loads_nothing_while_another_process_reads_the_logs(read_cluster, tmp_path):
+    folder = write_result(tmp_path / "usage", BINDINGS)
+    row = refresh._row(read_cluster)
+    assert leases.take(row, owner="another host", seconds=60)
+
+    with pytest.raises(CommandError, match="Another process is reading the logs") as failed:
+        call_command("insights", "test-eu", "--load", str(folder))
+
+    assert failed.value.returncode == 1
+    assert not Load.objects.exists()
+    assert leases.holder(row) == "another host"
+
+
+def test_the_command_gives_the_lease_back(read_cluster, tmp_path):
+    folder = write_result(tmp_path / "usage", BINDINGS)
+
+    call_command("insights", "test-eu", "--load", str(folder), stdout=StringIO())
+
+    assert leases.holder(refresh._row(read_cluster)) is None
 
 
 def test_the_command_prints_json(read_cluster, tmp_path):

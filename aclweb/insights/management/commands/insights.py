@@ -12,7 +12,6 @@ from django.core.management.base import BaseCommand, CommandError
 from aclweb.insights import refresh
 from aclweb.insights.coverage import coverage
 from aclweb.insights.errors import InsightsError
-from aclweb.insights.load import load
 from aclweb.inventory.models import Cluster
 
 
@@ -37,7 +36,10 @@ class Command(BaseCommand):
                 f"No cluster is called {options['cluster']!r}; known are: {known}.", returncode=2
             )
         try:
-            loaded = load(options["load"], cluster) if options["load"] else refresh.refresh(cluster)
+            if options["load"]:
+                loaded = refresh.load_made_elsewhere(options["load"], cluster)
+            else:
+                loaded = refresh.refresh(cluster)
         except InsightsError as error:
             raise CommandError(str(error), returncode=2 if options["load"] else 1) from error
         if loaded is None:
