@@ -11,7 +11,7 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -85,35 +85,63 @@ def _why(error: Exception) -> str:
 
 def _access(options: Namespace) -> int:
     """Make or extend the access table of a cluster, once or again and again until the process is stopped."""
-    _extend(options)
+    watch = _Watch(options.known)
+    _extend(options, watch)
     if options.every is None:
         return 0
     while True:
         time.sleep(options.every)
         try:
-            _extend(options, is_again=True)
+            _extend(options, watch)
         except (*_BAD_INPUT, *_FAILURES) as error:
             # What is missing now may be there the next time; a JVM that is broken will not heal.
             print(_why(error), file=sys.stderr)
             end_jvm()
 
 
-def _extend(options: Namespace, *, is_again: bool = False) -> None:
+@dataclass
+class _Watch:
+    """What the looks of this process have done so far.
+
+    known: the `state` of the result of `usage` that there is, if anybody knows it. looks: how many there were.
+    """
+
+    known: str | None
+    looks: int = 0
+    _said: frozenset[str] = frozenset()
+
+    def begin(self, sentences: Sequence[str]) -> None:
+        """Count a look, and say what is wrong with the logs now, but for what the last look said already."""
+        self.looks += 1
+        for sentence in sentences:
+            if sentence not in self._said:
+                print(sentence, file=sys.stderr)
+        self._said = frozenset(sentences)
+
+
+def _extend(options: Namespace, watch: _Watch) -> None:
     """Add what is new in the logs to the table; with nothing to do, no Spark is started, and nothing said again."""
     conf = _settings(options.conf)
     snapshot = _snapshot_of_access(options)
     looked = look(_local(options.out), _cluster(options, snapshot), _sources(options))
-    for path, state in looked.found.problems:
-        print(f"{path}: {state.state}. {state.reason}", file=sys.stderr)
-    for sentence in (*(looked.base.damaged if looked.base else ()), *looked.found.remarks):
-        print(sentence, file=sys.stderr)
+    watch.begin(
+        [
+            *(f"{path}: {state.state}. {state.reason}" for path, state in looked.found.problems),
+            *(looked.base.damaged if looked.base else ()),
+            *looked.found.remarks,
+        ]
+    )
     check_zones(looked)
     names = broker_names(looked.sources)
     if not looked.found.fresh:
-        if not is_again:
+        if watch.looks == 1:
             print(nothing_new(looked))
         note_sources(looked)
-        if snapshot is None or options.usage is None or _is_known(options, snapshot, looked.cluster, names):
+        if (
+            snapshot is None
+            or options.usage is None
+            or watch.known == _state(options, snapshot, looked.cluster, names)
+        ):
             return
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
@@ -135,6 +163,7 @@ def _extend(options: Namespace, *, is_again: bool = False) -> None:
             _progress("Deciding.")
             table = Table.open(_local(options.out), looked.cluster)
             manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage), names)
+            watch.known = manifest["state"]
             print("\n".join(summary(manifest)))
             print(f"Written to {options.usage}.", flush=True)
 
@@ -156,10 +185,9 @@ def _sources(options: Namespace) -> Sequence[LogSource]:
     return read_sources(Path(options.source))
 
 
-def _is_known(options: Namespace, snapshot: Snapshot, cluster: str, names: Mapping[str, str]) -> bool:
-    """Return whether the result of `usage` would be the one that the caller has."""
-    table = Table.open(_local(options.out), cluster)
-    return bool(options.known == state_of(snapshot, state_with(table, names)))
+def _state(options: Namespace, snapshot: Snapshot, cluster: str, names: Mapping[str, str]) -> str:
+    """Return the `state` that the result of `usage` would have."""
+    return state_of(snapshot, state_with(Table.open(_local(options.out), cluster), names))
 
 
 def _usage(options: Namespace) -> int:
