@@ -78,8 +78,8 @@ def die_at(moment: int) -> None:
 
 
 def serve(folder: Path) -> None:
-    # Nothing waits a day in a test.
-    changing.SWEPT_AFTER_SECONDS = 0.0
+    # Nothing waits an hour or a day in a test.
+    changing.KEPT_SECONDS = changing.SWEPT_AFTER_SECONDS = 0.0
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

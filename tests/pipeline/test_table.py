@@ -116,6 +116,34 @@ def test_what_killed_processes_left_is_removed_by_the_next_change(folder, dying)
     assert_is_whole(folder.parent)
 
 
+def test_a_reader_finds_its_parts_for_an_hour_of_many_changes(folder, monkeypatch):
+    monkeypatch.setattr(changing, "SWEPT_AFTER_SECONDS", 0.0)
+    reader = Table.open(folder.parent, CLUSTER)
+    mine = list(reader.version.all_parts())
+
+    for _ in range(2 * changing.KEPT_VERSIONS):
+        change(folder, latest(folder))
+    check_content(folder, mine)
+
+    monkeypatch.setattr(changing, "KEPT_SECONDS", 0.0)
+    change(folder, latest(folder))
+    assert len(numbers(folder)) == changing.KEPT_VERSIONS
+    with pytest.raises(TableError):
+        check_content(folder, mine)
+
+
+def test_many_versions_are_not_all_read_at_each_change(folder, monkeypatch):
+    reads: list[int] = []
+    names_in = changing.names_in
+    monkeypatch.setattr(changing, "names_in", lambda *where: reads.append(1) or names_in(*where))
+
+    for _ in range(changing.KEPT_VERSIONS):
+        change(folder, latest(folder))
+
+    assert len(numbers(folder)) == 2 * changing.KEPT_VERSIONS
+    assert not reads, "no version could go"
+
+
 def test_of_two_writers_one_wins_and_the_other_says_so(folder):
     base = latest(folder)
     change(folder, base)

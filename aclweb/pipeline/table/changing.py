@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -39,7 +40,8 @@ MOST_PARTS = 8
 
 MOST_SAMPLE_PARTS = 16
 KEPT_VERSIONS = 10
-"""Earlier versions stay for so many changes, so that a reader at work does not lose its parts."""
+KEPT_SECONDS = 3600.0
+"""Earlier versions stay for so many changes, and all of this time, so that a reader at work does not lose its parts."""
 
 SWEPT_AFTER_SECONDS = 24 * 3600.0
 
@@ -169,27 +171,44 @@ def commit_and_sweep(folder: Path, version: Version) -> None:
 
 
 def sweep(folder: Path, number: int) -> None:
-    """Remove the versions long before `number`, and old files that no version names.
+    """Remove the versions long before `number` that are old, and old files that no version names.
 
     A process that still writes parts works on an earlier version, so it can no longer commit.
     """
-    there = sorted(numbers(folder))
-    kept = [each for each in there if each > number - KEPT_VERSIONS]
-    named = set().union(*(names_in(folder, each) for each in kept))
-    for each in there:
-        if each not in kept:
-            path_of(folder, each).unlink(missing_ok=True)
     before = time.time() - SWEPT_AFTER_SECONDS
+    kept, gone = _kept_and_gone(folder, number)
+    # All that are kept are read, which for many is not worth it for each one that goes.
+    if len(gone) >= len(kept) // KEPT_VERSIONS:
+        _remove(folder, kept, gone, before)
+    for left in (*folder.glob(f"{_UNFINISHED}*"), *(folder / "versions").glob(".*")):
+        if left.stat().st_mtime < before:
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    sync_folder(folder)
+
+
+def _kept_and_gone(folder: Path, number: int) -> tuple[list[int], list[int]]:
+    """Return the numbers of the versions that stay after a change to `number`, and of those that need not."""
+    there = sorted(numbers(folder))
+    lately = time.time() - KEPT_SECONDS
+    # A reader may have begun with a version until the next one took its place.
+    replaced_lately = {
+        each for each, after in pairwise(there) if path_of(folder, after).stat().st_mtime >= lately
+    }
+    stays = {each for each in there if each > number - KEPT_VERSIONS} | replaced_lately
+    return [each for each in there if each in stays], [each for each in there if each not in stays]
+
+
+def _remove(folder: Path, kept: Sequence[int], gone: Sequence[int], before: float) -> None:
+    """Remove versions, and the parts that no kept version names; of these only what was written before that time."""
+    named = set().union(*(names_in(folder, each) for each in kept))
+    for each in gone:
+        path_of(folder, each).unlink(missing_ok=True)
     for dataset in (*BY_DAY, SAMPLES):
         for file in sorted((folder / dataset).rglob("*.parquet")):
             if file.relative_to(folder).as_posix() not in named and file.stat().st_mtime < before:
                 file.unlink(missing_ok=True)
                 with suppress(OSError):
                     file.parent.rmdir()
-    for left in (*folder.glob(f"{_UNFINISHED}*"), *(folder / "versions").glob(".*")):
-        if left.stat().st_mtime < before:
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
-    sync_folder(folder)
 
 
 def _new_name() -> str:
