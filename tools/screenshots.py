@@ -39,7 +39,7 @@ _RULE = {
 }
 
 
-_RANGE = _RULE | {"host": "10.20.0.0/16", "permission_type": "DENY"}
+_RANGE = _RULE | {"host": "10.20.0.0/16"}
 
 _MAPPING = {
     "kind": "ssl",
