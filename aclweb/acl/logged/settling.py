@@ -24,7 +24,7 @@ class Settling:
         self._index, self._settings = index, settings
         # Unknown values may count or not, and globs name several principals: these the findings tell.
         self._unusual = {binding.resource_type for binding in index.with_unknown}
-        self._own: dict[tuple[ResourceType, str], ResourceShelf | None] = {}
+        self._own: dict[tuple[ResourceType, str], ResourceShelf] = {}
 
     def of(self, request: AccessRequest, basis: Basis) -> tuple[Acls, Acls]:
         """Return the ACLs that settle a request, and those of which one must stay for the answer to stay.
@@ -70,11 +70,13 @@ class Settling:
 
     def _shelf(self, resource_type: ResourceType, principal: str) -> ResourceShelf | None:
         """Return the ACLs of one principal, filed by name, made the first time that they are asked for."""
+        shelf = self._index.shelf(resource_type)
+        bindings = shelf.by_principal.get(principal) if shelf is not None else None
+        if not bindings:
+            return None
         key = (resource_type, principal)
         if key not in self._own:
-            shelf = self._index.shelf(resource_type)
-            bindings = shelf.by_principal.get(principal) if shelf is not None else None
-            self._own[key] = ResourceShelf(bindings) if bindings else None
+            self._own[key] = ResourceShelf(bindings)
         return self._own[key]
 
 
