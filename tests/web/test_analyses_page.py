@@ -169,6 +169,25 @@ def test_whoever_may_look_starts_one_and_is_led_to_its_progress(logged, cho, sig
     assert "See how far it is" in text_of(browser.get(PAGE))
 
 
+def test_htmx_gets_the_run_of_one_job_and_its_card_once_it_has_ended(logged, cho, signed_in, jobs, tmp_path):
+    browser = signed_in(cho)
+    asking.ask(cluster=logged, job="load-bearing", options={}, person="cho")
+
+    def polled():
+        return browser.get(PAGE, {"job": "load-bearing"}, headers={"HX-Request": "true"})
+
+    waiting = polled()
+    jobs.run(analysed.load_bearing(tmp_path / "result", []))
+    ended = polled()
+
+    assert 'id="run-load-bearing"' in text_of(waiting)
+    assert "<form" not in text_of(waiting)
+    assert "HX-Retarget" not in waiting
+    assert ended["HX-Retarget"] == "#card-load-bearing"
+    assert text_of(ended).count("<section") == 1
+    assert "hx-trigger" not in text_of(ended)
+
+
 def test_what_cannot_be_started_is_said_on_the_list(logged, cho, signed_in):
     page = text_of(signed_in(cho).post(f"{PAGE}start/", {"job": "anomalies", "lately": "8"}, follow=True))
 
@@ -386,3 +405,27 @@ def test_a_press_starts_one_and_the_page_follows_it_to_the_end(logged, cho, wind
     page.get_by_placeholder("principal or name contains").fill("fraud")
     page.get_by_role("button", name="Filter").click()
     expect(page.locator("#rows tbody tr")).to_have_count(1)
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_run_leaves_choices_folds_and_focus_on_the_page_alone(logged, cho, window, jobs, tmp_path):
+    for _ in range(2):
+        asking.ask(cluster=logged, job="matrix", options={}, person="cho")
+        jobs.run(analysed.write_analysis(tmp_path / "matrix", "matrix", RESULTS["matrix"]))
+    asking.ask(cluster=logged, job="load-bearing", options={}, person="cho")
+    page = window(cho, PAGE)
+    page.get_by_label("Days asked about").select_option("14")
+    page.get_by_text("1 earlier result").click()
+    follow = page.get_by_role("link", name="See how far it is")
+    follow.focus()
+
+    for _ in range(2):  # the second is asked for by what the first has brought
+        with page.expect_response(lambda answer: answer.url.endswith("?job=load-bearing")):
+            pass
+    expect(follow).to_be_focused()
+    jobs.run(analysed.load_bearing(tmp_path / "result", [analysed.acl_row(BINDINGS[0], "needed")]))
+
+    expect(page.get_by_role("link", name="1 ACL: 1 needed.")).to_be_visible()
+    expect(page.get_by_label("Days asked about")).to_have_value("14")
+    expect(page.get_by_role("link", name="UTC, as of revision 1, for cho")).to_be_visible()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -24,8 +24,9 @@ from aclweb.insights.analyses import (
 from aclweb.insights.coverage import coverage
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
+from aclweb.inventory.models import Cluster
 from aclweb.web.browse.insight_tabs import head
-from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.htmx import render_page, wants_part
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,10 @@ class JobCard:
 @login_required
 @require_GET
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the jobs, each with its last answer and a button that starts it."""
+    """List the jobs, each with its last answer and a button that starts it. htmx asks of one `job` alone."""
     cluster = access.cluster_or_404(request.user, slug)
+    if wants_part(request) and request.GET.get("job") in JOBS:
+        return _run(request, cluster, JOBS[request.GET["job"]])
     covered = coverage(cluster)
     found = newest_of(cluster)
     cards = [_card(job, found[name]) for name, job in JOBS.items()]
@@ -62,10 +65,21 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     return render_page(
         request,
         "browse/insights/analyses.html",
-        "browse/insights/_analyses.html",
+        None,
         context,
         section="insights",
     )
+
+
+def _run(request: HttpRequest, cluster: Cluster, job: AnalysisJob) -> HttpResponse:
+    """Return how far the run of a job is; once it has ended, the whole card of the job."""
+    card = _card(job, newest_of(cluster)[job.name])
+    context = {"cluster": cluster, "card": card}
+    if card.open:
+        return render(request, "browse/insights/_analysis_run.html", context)
+    page = render(request, "browse/insights/_analysis_card.html", context)
+    page["HX-Retarget"] = f"#card-{job.name}"
+    return page
 
 
 @login_required
