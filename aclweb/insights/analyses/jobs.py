@@ -265,7 +265,8 @@ _DISAGREEMENT = AnalysisJob(
                     "of unknown cause",
                 ),
             ),
-            empty="Today's ACLs answer every logged request as the brokers did.",
+            empty="Today's ACLs answer no logged request otherwise than the brokers did; requests for which the ACLs "
+            "alone cannot tell are left out.",
         ),
     ),
     ages=True,
