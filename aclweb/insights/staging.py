@@ -159,7 +159,9 @@ def _delete_day(day: DaySet, turn: _Turn) -> None:
 
 def _locked(cluster: Cluster) -> None:
     """Have others wait who want the cluster's row; raises OvertakenError where it is gone."""
-    found = Cluster.objects.select_for_update().filter(pk=cluster.pk)
+    # Rows that a load stores refer to the cluster's row: a step that waited for it, while its load's row is
+    # waited for here, would never end. So its key is left to them.
+    found = Cluster.objects.select_for_update(no_key=True).filter(pk=cluster.pk)
     if found.values_list("pk").first() is None:
         raise _overtaken(cluster)
 
