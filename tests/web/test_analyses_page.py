@@ -429,3 +429,19 @@ def test_a_run_leaves_choices_folds_and_focus_on_the_page_alone(logged, cho, win
     expect(page.get_by_role("link", name="1 ACL: 1 needed.")).to_be_visible()
     expect(page.get_by_label("Days asked about")).to_have_value("14")
     expect(page.get_by_role("link", name="UTC, as of revision 1, for cho")).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_who_is_at_cancel_stays_there_while_the_progress_moves(logged, cho, window):
+    row = asking.ask(cluster=logged, job="load-bearing", options={}, person="cho")
+    page = window(cho, page_of(row))
+    page.get_by_role("button", name="Cancel").focus()
+
+    for _ in range(2):
+        with page.expect_response(lambda answer: answer.url.endswith(page_of(row))):
+            pass
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("Cancelled by cho.")).to_be_visible()
