@@ -408,6 +408,15 @@ def test_a_denial_is_opened_marked_and_walked_to_the_impact_of_its_draft(window,
     row.get_by_role("link", name="Close").click()
     row.get_by_role("link", name="Open the denials of User:dan").wait_for()
 
+    page.set_viewport_size({"width": 390, "height": 700})
+    link = row.get_by_role("link", name="Open the denials of User:dan")
+    link.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    link.click()
+    row.get_by_role("heading", name="Smallest ACL that would have allowed it").wait_for()
+    assert page.evaluate("scrollY") == before
+    page.set_viewport_size({"width": 1440, "height": 900})
+
     row = page.locator("table.inbox tbody").filter(has_text="User:cat")
     row.get_by_role("link", name="Propose ACL").click()
     page.get_by_role("heading", name="Access diff").wait_for()
