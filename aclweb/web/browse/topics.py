@@ -17,7 +17,7 @@ from aclweb.acl.notation import binding_key
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_of
 from aclweb.insights.queries import usage_of
-from aclweb.insights.traffic import traffic
+from aclweb.insights.traffic import Traffic, traffic
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
@@ -131,22 +131,23 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
     }
     if not wants_part(request):
         listed = [*shown.acls, *shown.folded_acls_shown]
+        covered = coverage(cluster)
         context |= {
             "uses": usage_of(cluster, [binding_key(binding) for binding in listed]),
             "denials": denials_of(
                 cluster, resource=shown.access.resource, in_force_since=since_in_force(cluster)
             ),
-            "coverage": coverage(cluster),
-            **_traffic(cluster, shown),
+            "coverage": covered,
+            **_traffic(cluster, shown, has_log=covered.load is not None),
         }
     return render_page(
         request, "browse/topics/detail.html", "browse/topics/_access.html", context, section="topics"
     )
 
 
-def _traffic(cluster: Cluster, page: ResourcePage) -> dict[str, Any]:
+def _traffic(cluster: Cluster, page: ResourcePage, *, has_log: bool) -> dict[str, Any]:
     """Return the card of what the log shows, and how many of those who may do something did."""
-    found = traffic(cluster, resource=page.access.resource)
+    found = traffic(cluster, resource=page.access.resource) if has_log else Traffic(None)
     able = {
         row.principal
         for row in page.access.rows
