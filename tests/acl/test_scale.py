@@ -48,7 +48,7 @@ def assert_grows_no_faster(few: Callable[[], object], many: Callable[[], object]
     """Much work takes less than FACTOR times as long as a little; a machine that is busy elsewhere gets more tries."""
     little = min(time_of(few) for _ in range(3))
     times = []
-    for _ in range(3):
+    for _ in range(12):
         times.append(time_of(many))
         if times[-1] < FACTOR * little:
             return
