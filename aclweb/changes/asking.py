@@ -19,7 +19,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import number_of
 from aclweb.changes import tasks
 from aclweb.changes.computing import KEPT_FOR, MOST_KEPT
-from aclweb.changes.models import OPEN, Change, ChangeError, Computation
+from aclweb.changes.models import COMPUTATIONS, OPEN, Change, ChangeError, Computation
 from aclweb.changes.question import Question, Side, what_if
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster, Revision
@@ -157,14 +157,7 @@ def cancel(row: Computation, *, person: User) -> None:
     """End it, whether it waits or a worker has it. Raises ChangeError if the person may not, or it has ended."""
     if row.is_open and not may_cancel(row, person):
         raise ChangeError(f"{row.owner.get_username()} asked for this, so you cannot cancel it.")
-    ended = Computation.objects.filter(pk=row.pk, state__in=OPEN).update(
-        state=State.CANCELLED,
-        sentence=f"Cancelled by {person.get_username()}.",
-        finished_at=Now(),
-        lease_owner="",
-        lease_until=None,
-    )
-    if not ended:
+    if not COMPUTATIONS.cancel(row, f"Cancelled by {person.get_username()}."):
         raise ChangeError("It has ended already, so there is nothing to cancel.")
 
 

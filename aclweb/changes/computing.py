@@ -13,28 +13,23 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from aclweb.acl.simulate import ON_A_WORKER, ON_A_WORKER_WITHOUT_ACLS, Impact, TooCostly, Watch
 from aclweb.changes import policy
 from aclweb.changes.comparison import compute
 from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
-from aclweb.changes.models import OPEN, Change, Computation
+from aclweb.changes.models import COMPUTATIONS, OPEN, Change, Computation
 from aclweb.changes.question import Question, question_of
 from aclweb.changes.same_edit import changes_of_same_edit
 from aclweb.changes.stored_impact import stored
-from aclweb.inventory import leases
 from aclweb.inventory.fields import storable
 
 logger = logging.getLogger(__name__)
 
 BUDGET, BUDGET_WITHOUT_ACLS = ON_A_WORKER, ON_A_WORKER_WITHOUT_ACLS
 
-# A worker that was lost is followed by another twice.
-MOST_ATTEMPTS = 3
 # Between two looks whether the row is still this worker's, which write down how far it is.
 PROGRESS_SECONDS = 0.5
 
@@ -52,38 +47,28 @@ class _Ended(Exception):
 
 def run_next(owner: str) -> bool:
     """Compute the question that has waited longest; return False where none may be taken."""
-    row = _take_next(owner)
+    row = COMPUTATIONS.take_next(owner)
     if row is None:
         return False
-    mine = Computation.objects.filter(pk=row.pk, state=State.WORKING, lease_owner=owner)
+    mine = COMPUTATIONS.taken_by(owner, row)
     began = time.monotonic()
     try:
-        with leases.renewed(lambda: _renew(mine), every_seconds=settings.ACLWEB_LEASE_SECONDS / 3):
+        with COMPUTATIONS.held(mine):
             values = _computed(question_of(row), _progress(mine))
-        _end(mine, values)
+        COMPUTATIONS.end(mine, values)
     except _Ended:
         logger.info("Computation %d was ended by somebody else.", row.pk)
         return True
     except (TooCostly, TooMuch) as error:
         values = {"state": State.TOO_MUCH, "sentence": storable(str(error))}
-        _end(mine, values)
+        COMPUTATIONS.end(mine, values)
     except Exception as error:  # shown on its page, where it can be asked again
         logger.exception("Computation %d failed.", row.pk)
         sentence = f"This could not be computed: {type(error).__name__}. The site's log says more."
         values = {"state": State.FAILED, "sentence": sentence}
-        _end(mine, values)
+        COMPUTATIONS.end(mine, values)
     logger.info("Computation %d: %s, %.1f s.", row.pk, values["state"], time.monotonic() - began)
     return True
-
-
-def _end(mine: QuerySet[Computation], values: Mapping[str, Any]) -> None:
-    with transaction.atomic():
-        mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
-
-
-def is_waiting() -> bool:
-    """Return whether a worker could take a question."""
-    return bool(_candidates())
 
 
 def forget_old() -> None:
@@ -116,52 +101,6 @@ def _needed(going: Collection[int]) -> set[int]:
             needed.add(row.pk)
             served |= new
     return needed
-
-
-def _claimable() -> Q:
-    """Waiting for a worker, or held by one whose lease ran out; by the database's clock."""
-    return Q(state=State.QUEUED) | Q(leases.is_free(), state=State.WORKING)
-
-
-def _candidates() -> list[int]:
-    """Return the ids of what a worker could take, the oldest of each person who has none under way."""
-    busy = Computation.objects.filter(leases.is_held(), state=State.WORKING).values("owner")
-    waiting = Computation.objects.filter(_claimable()).exclude(owner__in=busy)
-    # One whose worker was lost comes first: a person has one at work.
-    rows = waiting.order_by("-state", "pk").values_list("pk", "owner")
-    first: dict[int, int] = {}
-    for pk, person in rows:
-        first.setdefault(person, pk)
-    return sorted(first.values())
-
-
-def _take_next(owner: str) -> Computation | None:
-    for pk in _candidates():
-        row = Computation.objects.filter(_claimable(), pk=pk)
-        lost = row.filter(attempts__gte=MOST_ATTEMPTS)
-        sentence = f"Stopped after {MOST_ATTEMPTS} tries: each worker that took it was lost."
-        if lost.update(state=State.FAILED, sentence=sentence, finished_at=Now(), lease_owner=""):
-            continue
-        try:
-            with transaction.atomic():  # the database itself allows one at work a person
-                taken = row.update(
-                    state=State.WORKING,
-                    attempts=F("attempts") + 1,
-                    started_at=Now(),
-                    steps_done=0,
-                    lease_owner=owner,
-                    lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS),
-                )
-        except IntegrityError:
-            continue
-        if taken:
-            related = ("cluster", "revision", "other_cluster", "other_revision")
-            return Computation.objects.select_related(*related).get(pk=pk)
-    return None
-
-
-def _renew(mine: QuerySet[Computation]) -> bool:
-    return bool(mine.update(lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS)))
 
 
 def _progress(mine: QuerySet[Computation]) -> Watch:

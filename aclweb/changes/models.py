@@ -27,6 +27,7 @@ from aclweb.acl.model import (
 )
 from aclweb.changes.stored_impact import KeepsImpact
 from aclweb.inventory.fields import KafkaTextField
+from aclweb.inventory.job_rows import JobRow, JobRows
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster, Revision
 
@@ -255,7 +256,7 @@ class Computations(models.Manager["Computation"]):
         return super().get_queryset().defer("question", "packed_impact")
 
 
-class Computation(KeepsImpact, Leased):
+class Computation(KeepsImpact, JobRow):
     """An impact that is too much for a page, so that a worker computes it: what was asked, and how far it is.
 
     Whoever has its address and may look at its clusters sees it.
@@ -295,13 +296,9 @@ class Computation(KeepsImpact, Leased):
     for_change = models.ForeignKey(Change, null=True, on_delete=models.CASCADE, related_name="+")
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
     steps_done = models.PositiveBigIntegerField(default=0)
     steps_at_most = models.PositiveBigIntegerField(default=0)
     sentence = models.TextField(blank=True)  # why it has no impact, for people
-    asked_at = models.DateTimeField()  # this and the next two by the database's clock
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
 
     # Who is missing from the impact, as in a comparison.
     left_out = models.JSONField(default=list)
@@ -338,3 +335,16 @@ class Computation(KeepsImpact, Leased):
 
 # States of a computation that has no end yet.
 OPEN = (Computation.State.QUEUED, Computation.State.WORKING)
+
+COMPUTATIONS = JobRows(
+    Computation,
+    queued=Computation.State.QUEUED,
+    at_work=Computation.State.WORKING,
+    failed=Computation.State.FAILED,
+    cancelled=Computation.State.CANCELLED,
+    group="owner",
+    reason="sentence",
+    most_attempts=3,
+    at_first={"steps_done": 0},
+    related=("cluster", "revision", "other_cluster", "other_revision"),
+)

@@ -7,6 +7,7 @@ from typing import Any
 
 from aclweb.celery import app
 from aclweb.changes import computing, rollout
+from aclweb.changes.models import COMPUTATIONS
 from aclweb.inventory import leases
 from aclweb.inventory.work import pulses
 
@@ -30,7 +31,7 @@ def _compute_next() -> None:
         has_computed = computing.run_next(leases.owner("computing"))
     finally:
         _slot.release()
-    if has_computed and computing.is_waiting():
+    if has_computed and COMPUTATIONS.are_waiting():
         enqueue_computing()
 
 
@@ -43,7 +44,7 @@ def _sweep() -> None:
     """Enqueue again what waits for a worker, or whose worker was lost; forget old computations."""
     for waiting in rollout.waiting():
         apply_change.delay(waiting)
-    if computing.is_waiting():
+    if COMPUTATIONS.are_waiting():
         enqueue_computing()
     computing.forget_old()
 

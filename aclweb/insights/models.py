@@ -23,6 +23,7 @@ from django.db import models
 from django.db.models import Q
 
 from aclweb.inventory.fields import KafkaTextField
+from aclweb.inventory.job_rows import JobRow, JobRows
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster
 
@@ -289,7 +290,7 @@ def new_address() -> str:
     return token_hex(16)
 
 
-class Analysis(Leased):
+class Analysis(JobRow):
     """One run of a job over the logs of a cluster: who asked for it, how far it is, and what it found in short.
 
     Whoever may look at the cluster sees it.
@@ -308,7 +309,6 @@ class Analysis(Leased):
     options = models.JSONField(default=dict)  # the value of each option of the job, by its name
     asked_by = models.CharField(max_length=254)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
 
     # The step at work, as the job says it, how many came before it, and how many there are.
     step = models.CharField(max_length=200, blank=True)
@@ -318,9 +318,6 @@ class Analysis(Leased):
     tasks_done = models.PositiveIntegerField(default=0)
     tasks = models.PositiveIntegerField(default=0)
 
-    asked_at = models.DateTimeField()  # this and the next two by the database's clock
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
     problem = KafkaTextField(default="")  # why it has no result, for people
 
     revision_number = models.PositiveIntegerField(null=True)  # of the ACLs that it worked with
@@ -349,6 +346,19 @@ class Analysis(Leased):
 
 # States of an analysis that has no end yet.
 OPEN = (Analysis.State.QUEUED, Analysis.State.RUNNING)
+
+ANALYSES = JobRows(
+    Analysis,
+    queued=Analysis.State.QUEUED,
+    at_work=Analysis.State.RUNNING,
+    failed=Analysis.State.FAILED,
+    cancelled=Analysis.State.CANCELLED,
+    group="cluster",
+    reason="problem",
+    most_attempts=2,
+    at_first={"step": "", "steps_done": 0, "steps": 0, "tasks_done": 0, "tasks": 0},
+    related=("cluster__revision",),
+)
 
 
 class AnalysisRow(models.Model):

@@ -14,6 +14,7 @@ from aclweb.celery import app
 from aclweb.insights import refresh as refreshing
 from aclweb.insights.analyses import keeping, ringing, running, workspace
 from aclweb.insights.errors import InsightsError
+from aclweb.insights.models import ANALYSES
 from aclweb.inventory import leases
 from aclweb.inventory.models import Cluster
 
@@ -58,14 +59,14 @@ def analyse_next() -> None:
         has_run = running.run_next(leases.owner("analysis"))
     finally:
         _slot.release()
-    if has_run and running.is_waiting():
+    if has_run and ANALYSES.are_waiting():
         ringing.enqueue()
 
 
 @app.task(name="insights.sweep", ignore_result=True, acks_late=True)
 def sweep() -> None:
     """Enqueue again the analyses that wait, or whose worker was lost; forget old ones, and what lost ones left."""
-    if running.is_waiting():
+    if ANALYSES.are_waiting():
         ringing.enqueue()
     keeping.forget_old()
     workspace.remove_left()

@@ -14,7 +14,7 @@ from aclweb.acl.simulate import digest_of_groups
 from aclweb.acl.simulate.budget import Budget
 from aclweb.celery import app
 from aclweb.changes import asking, computing, impact, kept, preview, queries, review, rollout, tasks
-from aclweb.changes.models import Change, ChangeError, Computation
+from aclweb.changes.models import COMPUTATIONS, Change, ChangeError, Computation
 from aclweb.changes.question import question_of, what_if
 from aclweb.inventory.current import in_force
 from tests.builders import allow, deny
@@ -186,20 +186,6 @@ def lost(row: Computation) -> None:
     Computation.objects.filter(pk=row.pk).update(lease_until=Now() - timedelta(seconds=1))
 
 
-def test_what_a_lost_worker_had_is_taken_up_again_twice_and_then_given_up(asked, monkeypatch):
-    row = asked()
-    monkeypatch.setattr(computing, "_computed", lambda *_: 1 / 0)
-    for number in range(1, computing.MOST_ATTEMPTS + 1):
-        assert computing._take_next(f"worker {number}").attempts == number
-        assert computing._take_next("another") is None
-        lost(row)
-
-    assert computing._take_next("worker") is None
-
-    assert now(row).state == State.FAILED
-    assert "each worker that took it was lost" in now(row).sentence
-
-
 def test_a_worker_that_lost_its_lease_stores_nothing(asked, monkeypatch):
     row = asked()
     answer = computing._computed
@@ -207,7 +193,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing(asked, monkeypatch):
     def overtaken(question, watch):
         values = answer(question, watch)
         lost(row)
-        assert computing._take_next("another").pk == row.pk
+        assert COMPUTATIONS.take_next("another").pk == row.pk
         return values
 
     monkeypatch.setattr(computing, "_computed", overtaken)
@@ -240,9 +226,9 @@ def test_a_result_that_cannot_be_stored_is_a_failure_that_is_said(asked, monkeyp
 def test_of_each_person_one_is_at_work_and_others_need_not_wait_for_it(asked, ben):
     first, second, bens = asked(), asked(MORE), asked(Delta(remove=WIDE.remove), person=ben)
 
-    taken = [computing._take_next("one"), computing._take_next("two"), computing._take_next("three")]
+    taken = [COMPUTATIONS.take_next(owner) for owner in ("one", "two", "three")]
 
-    assert [row and row.pk for row in taken] == [first.pk, bens.pk, None]
+    assert taken == [first, bens, None]
     assert "1 that ada asked for comes first" in asking.progress_of(now(second)).sentences[1]
 
 

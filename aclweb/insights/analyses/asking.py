@@ -20,7 +20,7 @@ from aclweb.insights.analyses.jobs import JOBS
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT
 from aclweb.insights.current import current_load
 from aclweb.insights.errors import InsightsError
-from aclweb.insights.models import OPEN, Analysis
+from aclweb.insights.models import ANALYSES, OPEN, Analysis
 from aclweb.inventory.models import Cluster
 
 # Of one person, at work and waiting, and of one cluster.
@@ -130,14 +130,7 @@ def cancel(row: Analysis, *, person: str, is_administrator: bool) -> None:
     """
     if row.is_open and not (is_administrator or row.asked_by == person):
         raise InsightsError(f"{row.asked_by} asked for this, so you cannot cancel it.")
-    ended = Analysis.objects.filter(pk=row.pk, state__in=OPEN).update(
-        state=State.CANCELLED,
-        problem=f"Cancelled by {person}.",
-        finished_at=Now(),
-        lease_owner="",
-        lease_until=None,
-    )
-    if not ended:
+    if not ANALYSES.cancel(row, f"Cancelled by {person}."):
         raise InsightsError("It has ended already, so there is nothing to cancel.")
 
 

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db import DatabaseError, connection
+from django.db.models import QuerySet
 
 from aclweb.insights import spark_child
 from aclweb.insights.analyses.command import options_of, write_inputs
@@ -32,14 +31,11 @@ from aclweb.insights.analyses.keeping import WITHOUT_RESULT, forget_rows
 from aclweb.insights.analyses.storing import facts_of, opened, store_rows
 from aclweb.insights.analyses.workspace import workspace
 from aclweb.insights.errors import InsightsError
-from aclweb.insights.models import Analysis
-from aclweb.inventory import leases
+from aclweb.insights.models import ANALYSES, Analysis
 from aclweb.inventory.fields import storable_json
 
 logger = logging.getLogger(__name__)
 
-# A worker that was lost is followed by another once.
-MOST_ATTEMPTS = 2
 # Less than a lease is renewed for: what is left is for storing the result.
 LONGEST_RUN_SECONDS = 3000.0
 
@@ -74,34 +70,29 @@ class Told:
 
 def run_next(owner: str) -> bool:
     """Run the analysis that has waited longest; return False where none may be taken."""
-    row = _take_next(owner)
+    row = ANALYSES.take_next(owner)
     if row is None:
         return False
-    mine = Analysis.objects.filter(pk=row.pk, state=State.RUNNING, lease_owner=owner)
+    mine = ANALYSES.taken_by(owner, row)
     began = time.monotonic()
     try:
-        with leases.renewed(lambda: _renew(mine), every_seconds=settings.ACLWEB_LEASE_SECONDS / 3):
+        with ANALYSES.held(mine):
             values = _result_of(row, mine)
-        _end(mine, {"state": State.DONE, **values})
+        ANALYSES.end(mine, {"state": State.DONE, **values})
         words = "done"
     except _Ended:
         words = "ended by somebody else"
     except (InsightsError, OSError) as error:
         words = str(error) if isinstance(error, InsightsError) else _of_system(error)
-        _end(mine, {"state": State.FAILED, "problem": words})
+        ANALYSES.end(mine, {"state": State.FAILED, "problem": words})
     except Exception as error:  # shown on its page, where it can be asked again
         logger.exception("Analysis %d failed.", row.pk)
         words = f"This could not be analysed: {type(error).__name__}. The site's log says more."
-        _end(mine, {"state": State.FAILED, "problem": words})
+        ANALYSES.end(mine, {"state": State.FAILED, "problem": words})
     # Where another worker has it, or has finished it, the rows are that one's.
     forget_rows(Analysis.objects.filter(pk=row.pk, state__in=WITHOUT_RESULT))
     logger.info("Analysis %d, %s of %s: %s, %.1f s.", row.pk, row.job, row.cluster.slug, words, _since(began))
     return True
-
-
-def is_waiting() -> bool:
-    """Return whether a worker could take an analysis."""
-    return bool(_candidates())
 
 
 def _since(began: float) -> float:
@@ -110,63 +101,6 @@ def _since(began: float) -> float:
 
 def _of_system(error: OSError) -> str:
     return f"The logs were not analysed. {error.strerror or error}: {error.filename or settings.ACLWEB_DATA_DIR}."
-
-
-def _end(mine: QuerySet[Analysis], values: Mapping[str, Any]) -> None:
-    """Give the analysis its end; does nothing where it is not this worker's any more."""
-    with transaction.atomic():
-        mine.update(**values, finished_at=Now(), lease_owner="", lease_until=None)
-
-
-# --- Taking one -----------------------------------------------------------------------
-
-
-def _claimable() -> Q:
-    """Waiting for a worker, or held by one whose lease ran out; by the database's clock."""
-    return Q(state=State.QUEUED) | Q(leases.is_free(), state=State.RUNNING)
-
-
-def _candidates() -> list[int]:
-    """Return the ids of what a worker could take, the oldest of each cluster where none is at work."""
-    busy = Analysis.objects.filter(leases.is_held(), state=State.RUNNING).values("cluster")
-    waiting = Analysis.objects.filter(_claimable()).exclude(cluster__in=busy)
-    first: dict[int, int] = {}
-    # One whose worker was lost comes first: it is the one at work on its cluster.
-    for pk, cluster in waiting.order_by("-state", "pk").values_list("pk", "cluster_id"):
-        first.setdefault(cluster, pk)
-    return sorted(first.values())
-
-
-def _take_next(owner: str) -> Analysis | None:
-    for pk in _candidates():
-        row = Analysis.objects.filter(_claimable(), pk=pk)
-        lost = row.filter(attempts__gte=MOST_ATTEMPTS)
-        sentence = f"Stopped after {MOST_ATTEMPTS} tries: each worker that took it was lost."
-        if lost.update(state=State.FAILED, problem=sentence, finished_at=Now(), lease_owner=""):
-            continue
-        try:
-            with transaction.atomic():  # the database itself allows one at work a cluster
-                taken = row.update(
-                    state=State.RUNNING,
-                    attempts=F("attempts") + 1,
-                    started_at=Now(),
-                    step="",
-                    steps_done=0,
-                    steps=0,
-                    tasks_done=0,
-                    tasks=0,
-                    lease_owner=owner,
-                    lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS),
-                )
-        except IntegrityError:
-            continue
-        if taken:
-            return Analysis.objects.select_related("cluster__revision").get(pk=pk)
-    return None
-
-
-def _renew(mine: QuerySet[Analysis]) -> bool:
-    return bool(mine.update(lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS)))
 
 
 # --- Working on it --------------------------------------------------------------------
