@@ -27,7 +27,7 @@ from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, days
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
-from aclweb.pipeline.files import SourceError, bytes_in, log_files
+from aclweb.pipeline.files import SourceError, bytes_in
 from aclweb.pipeline.given import text_of
 from aclweb.pipeline.job import (
     keeping,
@@ -39,7 +39,7 @@ from aclweb.pipeline.job import (
 )
 from aclweb.pipeline.known_brokers import KnownBrokers, read_brokers
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
+from aclweb.pipeline.log_sources import LogSource, broker_names, by_file, read_sources
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.progress import Progress, told_to
@@ -123,7 +123,7 @@ def _extend(options: Namespace, watch: _Watch) -> None:
     """Add what is new in the logs to the table; with nothing to do, no Spark is started, and nothing said again."""
     conf = _settings(options.conf)
     snapshot = _snapshot_of_access(options)
-    looked = look(_local(options.out), _cluster(options, snapshot), _sources(options))
+    looked = look(_local(options.out), _cluster(options, snapshot), _sources(options, options.time_zone))
     watch.begin(
         [
             *(f"{path}: {state.state}. {state.reason}" for path, state in looked.found.problems),
@@ -174,11 +174,11 @@ def _snapshot_of_access(options: Namespace) -> Snapshot | None:
     return read_snapshot(Path(options.snapshot)) if options.snapshot else None
 
 
-def _sources(options: Namespace) -> Sequence[LogSource]:
-    """Return the logs that the words of a command name."""
+def _sources(options: Namespace, zone: str | None = None) -> Sequence[LogSource]:
+    """Return the logs that the words of a command name; zone: that of `--time-zone`, where a job takes it."""
     if not options.source:
-        return [LogSource(path, zone=options.time_zone, layout=options.layout) for path in options.log]
-    if options.time_zone or options.layout:
+        return [LogSource(path, zone=zone, layout=options.layout) for path in options.log]
+    if zone or options.layout:
         raise SourceError(
             "--source names the zone and the layout of each log; leave out --time-zone, --layout and --pattern."
         )
@@ -261,15 +261,16 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
             _progress("Adding up and deciding.")
             logged = read_table(spark, table, window, keep, brokers.names)
         else:
-            files = log_files(options.log)
+            sources = by_file(_sources(options))
+            files = sorted(sources)
             _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
             spark = stack.enter_context(start(log_bytes=bytes_in(files)))
             keep = stack.enter_context(keeping())
             if not runs_here(spark):
                 check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
-            logged = read_logs(spark, files, keep, layout=options.layout)
-        logged = replace(logged, names=brokers.names, gone=brokers.gone)
+            logged = read_logs(spark, files, keep, sources=sources)
+        logged = replace(logged, names={**logged.names, **brokers.names}, gone=brokers.gone)
         manifest = job(spark, snapshot, logged, Path(options.out), keep)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
@@ -408,13 +409,7 @@ def _parser() -> ArgumentParser:
         metavar="STATE",
         help="with --usage: do not write it where it would have this `state` in its manifest",
     )
-    named = access.add_mutually_exclusive_group(required=True)
-    _add_logs(named.add_argument, required=False)
-    named.add_argument(
-        "--source",
-        metavar="FILE",
-        help="a JSON list of logs, each with its path, broker, time_zone and layout or pattern",
-    )
+    _add_logs(access.add_mutually_exclusive_group(required=True).add_argument)
     _add_layouts(access)
     _add_every(access, "end after the first look")
     access.add_argument(
@@ -512,7 +507,7 @@ def _add_reading(parser: ArgumentParser) -> None:
         "--snapshot", required=True, help="the cluster: a header line, then an ACL a line (JSON)"
     )
     read = parser.add_mutually_exclusive_group(required=True)
-    _add_logs(read.add_argument, required=False)
+    _add_logs(read.add_argument)
     _add_layouts(parser)
     read.add_argument("--table", help="an access table, in the place of logs")
     parser.add_argument(
@@ -550,14 +545,19 @@ def _add_layouts(parser: ArgumentParser) -> None:
     )
 
 
-def _add_logs(add: Callable[..., Any], *, required: bool) -> None:
+def _add_logs(add: Callable[..., Any]) -> None:
+    """Add what names logs; add: that of a group of options of which one is given."""
     add(
         "--log",
-        required=required,
         action="extend",
         nargs="+",
         metavar="PATH",
         help="authorizer logs: files (.gz, .bz2 and .zst too), folders, or patterns in quotes",
+    )
+    add(
+        "--source",
+        metavar="FILE",
+        help="a JSON list of logs, each with its path, broker, time_zone and layout or pattern",
     )
 
 

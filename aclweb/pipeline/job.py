@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,6 +24,8 @@ from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState
 from aclweb.pipeline.layout_counts import Keep
+from aclweb.pipeline.log_sources import LogSource
+from aclweb.pipeline.log_sources import broker_names as given_names
 from aclweb.pipeline.manifest import (
     NOTES,
     Differing,
@@ -99,15 +103,23 @@ def write_usage(
     return manifest
 
 
-def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep, *, layout: str | None = None) -> Logged:
+def read_logs(
+    spark: SparkSession,
+    files: Sequence[str],
+    keep: Keep,
+    *,
+    sources: Mapping[str, LogSource] = MappingProxyType({}),
+) -> Logged:
     """Return what log files hold.
 
-    layout: that of all files, None to look for that of each. Raises JobError where none can be read, or where most
-    lines are in files of an unknown layout.
+    sources: what is known of files, by the path that is in `files`. Raises JobError where no file can be read, or where
+    most lines are in files of an unknown layout.
     """
-    readings, unknown = _readings(spark, files, layout)
-    if unknown and len(unknown) == len(readings):
+    found = _files_to_read(spark, files, sources)
+    unknown = {path: file.first_line for path, file in found.items() if file.reading.layout == UNKNOWN}
+    if unknown and len(unknown) == len(found):
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
+    readings = {path: file.reading for path, file in found.items()}
     lines, states = counted_lines(spark, list(readings), keep, readings=readings)
     rows = [row.asDict() for row in totals.coverage(lines).collect()]
     coverage = [
@@ -125,32 +137,40 @@ def read_logs(spark: SparkSession, files: Sequence[str], keep: Keep, *, layout: 
             path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
             for path in named | {row["source"] for row in coverage}
         },
+        names=given_names({path_of(path): file.source for path, file in found.items()}),
     )
 
 
-def _readings(
-    spark: SparkSession, files: Sequence[str], layout: str | None
-) -> tuple[dict[str, Reading], dict[str, str]]:
-    """Return how each file is read, and the first line of each whose layout is unknown.
+@dataclass(frozen=True)
+class _FileToRead:
+    """One log file: how it is read, what is known of it, and its first line where its layout is unknown."""
 
-    An address of files is replaced by them.
-    """
-    found: dict[str, Reading] = {}
-    unknown: dict[str, str] = {}
+    reading: Reading
+    source: LogSource
+    first_line: str = ""
+
+
+def _files_to_read(
+    spark: SparkSession, files: Sequence[str], sources: Mapping[str, LogSource]
+) -> dict[str, _FileToRead]:
+    """Return each log file by its path; an address of files is replaced by them."""
+    found: dict[str, _FileToRead] = {}
     for path in files:
+        source = sources.get(path, LogSource(path))
         if "://" not in path:
-            found[path] = reading_of(path, Reading(layout or ""))
-            if found[path].layout == UNKNOWN:
-                unknown[path] = first_line(path)
+            reading = reading_of(path, Reading(source.layout or "", source.zone))
+            line = first_line(path) if reading.layout == UNKNOWN else ""
+            found[path] = _FileToRead(reading, source, line)
             continue
         distant = distant_files(spark, path, _LOOKED_AT)
         if not distant:
-            found[path] = Reading(layout or KAFKA)
+            found[path] = _FileToRead(Reading(source.layout or KAFKA, source.zone), source)
         for name, beginning in distant.items():
-            found[name] = Reading(layout_in(partial(_range, beginning), layout))
-            if found[name].layout == UNKNOWN:
-                unknown[name] = first_line_in(beginning)
-    return found, unknown
+            layout = layout_in(partial(_range, beginning), source.layout)
+            line = first_line_in(beginning) if layout == UNKNOWN else ""
+            # Of several that mean a file, the first.
+            found.setdefault(name, _FileToRead(Reading(layout, source.zone), source, line))
+    return found
 
 
 def _range(data: bytes, start: int, end: int) -> bytes:

@@ -339,7 +339,7 @@ def test_what_stops_a_job_is_one_line_and_exit_status_1(tmp_path, capsys, monkey
     "words, told",
     [
         (["--log", "a", "--table", "b"], "argument --table: not allowed with argument --log"),
-        ([], "one of the arguments --log --table is required"),
+        ([], "one of the arguments --log --source --table is required"),
         (["--table", "b", "--from", "1 May"], "'1 May' is no day; write it as 2026-11-01"),
     ],
 )
