@@ -106,10 +106,7 @@ def freshness(cluster: Cluster, load: Load | None) -> Freshness:
     problem = _problem(tried, load)
     if load is None:
         return Freshness(None, None, problem)
-    read_at = load.loaded_at
-    if tried is not None and tried.tried_at is not None and not tried.problem:
-        read_at = max(read_at, tried.tried_at)
-    return Freshness(load.last_at, read_at, problem)
+    return Freshness(load.last_at, _read_at(tried, load), problem)
 
 
 def problem_of(cluster: Cluster, load: Load | None) -> str:
@@ -125,9 +122,16 @@ def _problem(tried: Refresh | None, load: Load | None) -> str:
     if load.loaded_at > tried.tried_at:
         return ""
     return (
-        f"Not refreshed since {load.loaded_at:%Y-%m-%d %H:%M} UTC: the last try, on "
+        f"Not refreshed since {_read_at(tried, load):%Y-%m-%d %H:%M} UTC: the last try, on "
         f"{tried.tried_at:%Y-%m-%d %H:%M} UTC, failed. {tried.problem}"
     )
+
+
+def _read_at(tried: Refresh | None, load: Load) -> datetime:
+    """Return when the logs were last read; a read that found nothing new made no load."""
+    if tried is None or tried.read_at is None:
+        return load.loaded_at
+    return max(load.loaded_at, tried.read_at)
 
 
 def _file(file: Mapping[str, Any]) -> LogFile:

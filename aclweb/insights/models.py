@@ -102,6 +102,8 @@ class Refresh(Leased):
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="logs_refresh")
     tried_at = models.DateTimeField(null=True)  # null until the first try has ended
+    # When a try last went well, whether anything was new or not; null where none did since this is kept.
+    read_at = models.DateTimeField(null=True)
     problem = KafkaTextField(default="")
 
     def __str__(self) -> str:

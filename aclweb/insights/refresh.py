@@ -60,9 +60,9 @@ def refresh(cluster: Cluster) -> Load | None:
 
 
 def _keep(cluster: Cluster, problem: str) -> None:
-    Refresh.objects.update_or_create(
-        cluster=cluster, defaults={"tried_at": datetime.now(UTC), "problem": problem}
-    )
+    now = datetime.now(UTC)
+    facts = {"tried_at": now, "problem": problem} | ({} if problem else {"read_at": now})
+    Refresh.objects.update_or_create(cluster=cluster, defaults=facts)
 
 
 def _refreshed(cluster: Cluster) -> Load | None:

@@ -26,7 +26,7 @@ from aclweb.insights.declarations import declarations
 from aclweb.insights.denials import inbox
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.load import load
-from aclweb.insights.models import Load
+from aclweb.insights.models import Load, Refresh
 from aclweb.insights.requests import requests_of
 from aclweb.inventory import leases
 from aclweb.inventory.admin import log_sources
@@ -328,14 +328,21 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
     tasks.refresh(logged.pk)
 
     told = coverage(logged).problem
-    assert told.startswith("Not refreshed since ")
+    assert told.startswith(f"Not refreshed since {Load.objects.get().loaded_at:%Y-%m-%d %H:%M} UTC")
     assert "Unexpected end of input stream" in told
-    assert Load.objects.count() == 1
 
     monkeypatch.setattr(refresh, "_run", lambda arguments: shutil.copytree(ours, arguments[-1]))
     tasks.refresh(logged.pk)
 
     assert coverage(logged).problem == ""
+    read_at = Refresh.objects.get().read_at
+    assert read_at == Refresh.objects.get().tried_at
+
+    monkeypatch.setattr(refresh, "_run", failing)
+    tasks.refresh(logged.pk)
+
+    assert Refresh.objects.get().read_at == read_at
+    assert Refresh.objects.get().tried_at > read_at
 
 
 def test_a_full_disk_is_reported_and_kept(logged, monkeypatch):

@@ -240,15 +240,24 @@ def test_a_page_of_the_log_says_when_it_was_read(page_of, used):
 
 
 @pytest.mark.parametrize(
-    "problem, told", [("", r"Log read \d+ (s|min) ago"), ("No space left on device.", "Not refreshed since")]
+    "problem, told",
+    [
+        ("", "Log read 2 d ago"),
+        (
+            "No space left on device.",
+            "Not refreshed since {read} UTC: the last try, on {tried} UTC, failed. No space",
+        ),
+    ],
 )
 def test_a_log_without_news_was_read_when_a_worker_last_looked(problem, told, page_of, used):
-    cluster = Cluster.objects.get()
-    Load.objects.update(loaded_at=datetime.now(UTC) - timedelta(days=3))
+    now = datetime.now(UTC)
+    read_at = now - timedelta(days=2)
+    Load.objects.update(loaded_at=now - timedelta(days=3))
     before = re.sub(r"<[^>]*>", "", page_of("/c/test-eu/acls/"))
 
-    Refresh.objects.create(cluster=cluster, tried_at=datetime.now(UTC), problem=problem)
+    tried_at = now if problem else read_at
+    Refresh.objects.create(cluster=Cluster.objects.get(), tried_at=tried_at, read_at=read_at, problem=problem)
 
     page = re.sub(r"<[^>]*>", "", page_of("/c/test-eu/acls/"))
     assert "Log read 3 d ago" in before
-    assert re.search(told, page)
+    assert told.format(read=f"{read_at:%Y-%m-%d %H:%M}", tried=f"{tried_at:%Y-%m-%d %H:%M}") in page
