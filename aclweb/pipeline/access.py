@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +232,8 @@ class _Extending:
         }
         counted = read_counts(self.spark, list(files), self.keep, readings=readings)
         states = counted.states
-        lines = self.keep(record_lines.said(counted.counts))
+        brokers = partial(_broker_of, {path: fresh.source.broker for path, fresh in files.items()})
+        lines = self.keep(record_lines.said(counted.counts, brokers))
         found = [row.asDict() for row in totals.coverage(lines).collect()]
         unsure = {
             path
@@ -240,13 +242,14 @@ class _Extending:
         }
         wrong = [row["file"] for row in found if path_of(row["file"]) in unsure]
         if wrong:
-            lines = self.keep(record_lines.said(counted.counts.filter(~F.col("file").isin(wrong))))
+            right = counted.counts.filter(~F.col("file").isin(wrong))
+            lines = self.keep(record_lines.said(right, brokers))
         late += [files[path].path for path in sorted(unsure)]
         coverage = []
         for row in found:
             if (path := path_of(row["file"])) not in unsure:
                 fresh = files[path]
-                facts = {"url": row["file"], "file": fresh.path, "broker": fresh.source.broker}
+                facts = {"file": fresh.path, "broker": fresh.source.broker}
                 coverage.append(row | facts)
         check_layouts(coverage, _unknown(list(files.values())), "file")
         return _Counted(
@@ -271,6 +274,11 @@ class _Extending:
         if not files:
             raise JobError(f"Every log file with something new was replaced while it was read: {late[0]}.")
         return files, late
+
+
+def _broker_of(brokers: Mapping[str, str], file: str) -> str:
+    """Return the broker of a file as Spark names it; brokers: by path."""
+    return brokers[path_of(file)]
 
 
 def summary(extended: Extended) -> list[str]:

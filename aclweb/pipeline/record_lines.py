@@ -1,18 +1,21 @@
 """What does each counted record say?
 
-The core reads the texts, in Python workers on the executors, which remember what they have read: most texts
-come again in another file or on another day. Of the decisions, which are nearly all records, the texts go no further;
-a worker keeps the latest one of each request as its sample.
+The core reads the texts, in Python workers on the executors. All records of one text come to one worker, which reads it
+once, and sends on what it says once, with how often it was written on each day: not a row for each file and day. What
+each file holds of each day is a sum, since most texts come again in other files and on other days.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
@@ -40,6 +43,9 @@ SAMPLE_LENGTH = 1000
 TEXT_LENGTH = SAMPLE_LENGTH - len("[2026-11-20 10:00:00,000] ")
 """So many characters of the text behind the time are kept of a sample."""
 
+BrokerOf = Callable[[str], str]
+"""Names the broker that wrote a file, by the file's name in schemas.COUNTS; travels to the executors."""
+
 _SUPER_USER = re.compile(
     r"principal = (.*) is a super user, allowing operation without checking acls\.", re.S
 )
@@ -47,125 +53,272 @@ _NO_ACL = re.compile(r"No acl found for resource .*, authorized = (true|false)",
 _MESSAGE = re.compile(r"[A-Z]+ +(.*) \([^()\s]+\)", re.S)
 _NOT_UNDERSTOOD = frozenset({NO_LAYOUT, UNREADABLE})
 
-# A worker remembers, or holds as samples, so many texts, or so many characters of them.
-_MOST_TEXTS = 100_000
-_MOST_CHARACTERS = 32 << 20
-_NEVER = -(1 << 63)
+# A worker holds so many texts, so many characters of them, and so many counts, before it sends them on; a text that
+# comes after that is sent once more.
+_MOST_TEXTS = 50_000
+_MOST_CHARACTERS = 16 << 20
+_MOST_COUNTS = 1_000_000
+_ROWS_AT_ONCE = 10_000
 
 Said = tuple[Any, ...]
 """What a text says: the values of schemas.SAID."""
 
+Numbers = NDArray[np.int64]
+
 _COUNTED = ("file", "day", "lines", "first_at", "last_at", "hours", "not_utf8")
+# No first time, and no last one, of records without a time.
+_NO_FIRST, _NO_LAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+_TIMED, _NOT_UTF8, _NO_DAY = 4, 2, 1
 
 
-def said(counts: DataFrame) -> DataFrame:
+def said(counts: DataFrame, broker_of: BrokerOf | None = None) -> DataFrame:
     """Return what counted records say (schemas.LINES); counts: schemas.COUNTS.
 
-    A record whose time no clock shows is UNPARSED. Rows of the kind SAMPLE are no records: each is the latest text of a
-    request among those that one worker saw.
+    A record whose time no clock shows is UNPARSED. broker_of: None where nobody asks which broker wrote what.
     """
     schema = StructType.fromDDL(schemas.LINES)
-    columns = counts.select(*_COUNTED, "raw", "timed")
-    return columns.mapInArrow(partial(_said_batches, to_arrow_schema(schema)), schema)
+    columns = counts.select(*_COUNTED, "raw", "timed").repartition("raw")
+    return columns.mapInArrow(partial(_said_batches, to_arrow_schema(schema), broker_of), schema)
 
 
-def _said_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    latest = _Latest(schema)
+def _said_batches(
+    schema: pa.Schema, broker_of: BrokerOf | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    held = _Held(schema, broker_of)
     for batch in batches:
-        texts = batch.column("raw").to_pylist()
-        days = batch.column("day").to_pylist()
-        timed = batch.column("timed").to_pylist()
-        found = [_KNOWN.said(*text) for text in zip(texts, timed, strict=True)]
-        for place, day in enumerate(days):
-            if day is None and timed[place]:
-                found[place] = (schemas.UNPARSED, IMPOSSIBLE_TIME, *found[place][2:])
-        bad = batch.column("not_utf8").to_pylist()
-        at = batch.column("last_at").cast(pa.int64()).to_pylist()
-        noted: list[str | None] = []
-        for text, told, is_bad, day, micros in zip(texts, found, bad, days, at, strict=True):
-            if told[0] == schemas.DECISION:
-                latest.add(told[_REQUEST], text, day, micros)
-                noted.append(text[:SAMPLE_LENGTH] if is_bad else None)
-            else:
-                noted.append(text[:SAMPLE_LENGTH])
-        yield _batch(schema, [batch.column(name) for name in _COUNTED], found, noted)
-        if latest.is_full:
-            yield latest.taken()
-    yield latest.taken()
+        held.add(batch)
+        if held.is_full:
+            yield from held.taken()
+            held = _Held(schema, broker_of)
+    yield from held.taken()
 
 
-def _batch(
-    schema: pa.Schema, counted: list[pa.Array], found: list[Said], texts: list[str | None]
-) -> pa.RecordBatch:
-    columns = list(zip(*found, strict=True)) or [()] * (len(schema) - len(counted) - 1)
-    kinds = list(schema.types)[len(counted) :]
-    said = [pa.array(column, kind) for column, kind in zip((*columns, texts), kinds, strict=True)]
-    return pa.RecordBatch.from_arrays([*counted, *said], schema=schema)
+class _Numbered(dict[Hashable, int]):
+    """Values with their numbers, in the order in which they first came."""
+
+    def __missing__(self, value: Hashable) -> int:
+        self[value] = len(self)
+        return self[value]
+
+    def of(self, values: pa.Array) -> Numbers:
+        """Return the number of each value of a column."""
+        encoded = values.dictionary_encode(null_encoding="encode")
+        numbers = np.array([self[value] for value in encoded.dictionary.to_pylist()], np.int64)
+        return numbers[_whole_numbers(encoded.indices)]
 
 
-class _Latest:
-    """The latest text of each request and answer, of two with one time the one that is later in the alphabet."""
+class _Held:
+    """The counts that a worker holds, each with the numbers of its text, its file and its day."""
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, broker_of: BrokerOf | None) -> None:
         self._schema = schema
-        self._found: dict[Said, tuple[int, str, str | None]] = {}
+        self._broker_of = broker_of
+        self._texts: dict[tuple[str, int], int] = {}
+        self._said: list[Said] = []
+        self._files, self._days = _Numbered(), _Numbered()
+        self._counts: list[_Counts] = []
         self._characters = 0
+        self._size = 0
 
     @property
     def is_full(self) -> bool:
-        return len(self._found) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS
+        return (
+            len(self._texts) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS or self._size > _MOST_COUNTS
+        )
 
-    def add(self, request: Said, text: str, day: str | None, micros: int | None) -> None:
-        """request: with its answer. micros: when it was logged last."""
-        at = _NEVER if micros is None else micros
-        known = self._found.get(request)
-        if known is not None and (at < known[0] or (at == known[0] and text[:TEXT_LENGTH] <= known[1])):
-            return
-        if known is None:
-            self._characters += len(text)
-        self._found[request] = (at, text[:TEXT_LENGTH], day)
+    def add(self, batch: pa.RecordBatch) -> None:
+        """batch: the columns of _COUNTED, raw and timed."""
+        self._size += batch.num_rows
+        self._counts.append(
+            _Counts(
+                self._numbers_of_texts(batch),
+                self._files.of(batch.column("file")),
+                self._days.of(batch.column("day")),
+                _values(batch, "lines"),
+                _values(batch, "first_at", _NO_FIRST),
+                _values(batch, "last_at", _NO_LAST),
+                _values(batch, "hours"),
+            )
+        )
 
-    def taken(self) -> pa.RecordBatch:
-        """Return the samples so far, and forget them."""
-        size = len(self._found)
-        times = [None if at == _NEVER else at for at, _, _ in self._found.values()]
-        counted = {
-            "day": [day for _, _, day in self._found.values()],
-            "lines": [0] * size,
-            "last_at": times,
-            "hours": [0] * size,
-            "not_utf8": [False] * size,
-        }
-        arrays = [
-            pa.array(counted.get(name, [None] * size), self._schema.field(name).type) for name in _COUNTED
+    def _numbers_of_texts(self, batch: pa.RecordBatch) -> Numbers:
+        encoded = batch.column("raw").dictionary_encode()
+        marks = (
+            _values(batch, "timed") * _TIMED
+            + _values(batch, "not_utf8") * _NOT_UTF8
+            + _whole_numbers(batch.column("day").is_null()) * _NO_DAY
+        )
+        texts = encoded.dictionary.to_pylist()
+        different, places = np.unique(_whole_numbers(encoded.indices) * 8 + marks, return_inverse=True)
+        numbers = [self._number(texts[each >> 3], each & 7) for each in different.tolist()]
+        return np.array(numbers, np.int64)[places]
+
+    def _number(self, raw: str, marks: int) -> int:
+        number = self._texts.get((raw, marks))
+        if number is None:
+            number = self._texts[raw, marks] = len(self._texts)
+            self._characters += len(raw)
+            self._said.append(_KNOWN.said(raw, marks))
+        return number
+
+    def taken(self) -> Iterator[pa.RecordBatch]:
+        """Yield what is held as rows of schemas.LINES."""
+        if self._size:
+            counts = _Counts(*map(np.concatenate, zip(*self._counts, strict=True)))
+            for made in (self._rows_of_files(counts), self._rows_of_texts(counts)):
+                for start in range(0, made.num_rows, _ROWS_AT_ONCE):
+                    yield made.slice(start, _ROWS_AT_ONCE)
+
+    def _rows_of_files(self, counts: _Counts) -> pa.RecordBatch:
+        """Return what each file holds of each day: its records of each kind."""
+        kinds = _Numbered()
+        kind_of = [
+            kinds[(*(said[place] for place in _KIND), bool(marks & _NOT_UTF8))]
+            for said, (_, marks) in zip(self._said, self._texts, strict=True)
         ]
-        rest = (None,) * (len(schemas.SAID) - len(_OF_REQUEST) - 2)
-        found = [(schemas.SAMPLE, None, *request, *rest) for request in self._found]
-        made = _batch(self._schema, arrays, found, [text for _, text, _ in self._found.values()])
-        self._found, self._characters = {}, 0
-        return made
+        keys = (counts.file, counts.day, np.array(kind_of, np.int64)[counts.text])
+        (files, days, found), sums = _summed(keys, counts)
+        kind, allowed, ambiguous, not_utf8 = ([*column] for column in zip(*kinds, strict=True))
+        return self._batch(
+            len(files),
+            file=_taken_from(self._files, files),
+            day=_taken_from(self._days, days),
+            kind=_taken_from(kind, found),
+            allowed=_taken_from(allowed, found),
+            ambiguous=_taken_from(ambiguous, found),
+            not_utf8=_taken_from(not_utf8, found),
+            lines=pa.array(sums.lines),
+            first_us=_times(sums.first),
+            last_us=_times(sums.last),
+            hours=pa.array(sums.hours),
+        )
+
+    def _rows_of_texts(self, counts: _Counts) -> pa.RecordBatch:
+        """Return what each text says, and how often it was written on each day."""
+        brokers = _Numbered()
+        broker_of = self._broker_of or _nobody
+        of_files = np.array([brokers[broker_of(str(file))] for file in self._files], np.int64)
+        by_day, sums = _summed((counts.text, of_files[counts.file], counts.day), counts)
+        days = pa.StructArray.from_arrays(
+            [
+                _taken_from(brokers, by_day[1]).cast(pa.string()),
+                _taken_from(self._days, by_day[2]).cast(pa.string()),
+                pa.array(sums.lines),
+                _times(sums.first),
+                _times(sums.last),
+            ],
+            names=["broker", "day", "lines", "first_us", "last_us"],
+        )
+        (texts,), whole = _summed((counts.text,), counts)
+        ends = np.cumsum(np.bincount(by_day[0], minlength=len(texts)))
+        offsets = np.concatenate(([0], ends)).astype(np.int32)
+        columns = dict(zip(schemas.SAID, zip(*self._said, strict=True), strict=True))
+        return self._batch(
+            len(texts),
+            **{name: list(column) for name, column in columns.items()},
+            raw=[raw[:SAMPLE_LENGTH] for raw, _ in self._texts],
+            not_utf8=[bool(marks & _NOT_UTF8) for _, marks in self._texts],
+            lines=pa.array(whole.lines),
+            first_us=_times(whole.first),
+            last_us=_times(whole.last),
+            days=pa.ListArray.from_arrays(offsets, days),
+        )
+
+    def _batch(self, size: int, **columns: Sequence[Any] | pa.Array) -> pa.RecordBatch:
+        """Return rows of schemas.LINES in which the columns that are not given are null."""
+        arrays = []
+        for field in self._schema:
+            column = columns.get(field.name)
+            if column is None:
+                arrays.append(pa.nulls(size, field.type))
+            elif isinstance(column, pa.Array):
+                arrays.append(column.cast(field.type))
+            else:
+                arrays.append(pa.array(column, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+class _Counts(NamedTuple):
+    """Columns of counts of equal length; text, file and day are numbers. first, last: microseconds since 1970."""
+
+    text: Numbers
+    file: Numbers
+    day: Numbers
+    lines: Numbers
+    first: Numbers
+    last: Numbers
+    hours: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Counts that were added, the times being the first and the last."""
+
+    lines: Numbers
+    first: Numbers
+    last: Numbers
+    hours: Numbers
+
+
+def _summed(keys: Sequence[Numbers], counts: _Counts) -> tuple[tuple[Numbers, ...], _Sums]:
+    """Return each different key, in order, and the counts of it added."""
+    order = np.lexsort(keys[::-1])
+    ordered = [key[order] for key in keys]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in ordered])
+    starts = np.flatnonzero(is_new)
+    sums = _Sums(
+        np.add.reduceat(counts.lines[order], starts),
+        np.minimum.reduceat(counts.first[order], starts),
+        np.maximum.reduceat(counts.last[order], starts),
+        np.bitwise_or.reduceat(counts.hours[order], starts),
+    )
+    return tuple(key[starts] for key in ordered), sums
+
+
+def _values(batch: pa.RecordBatch, name: str, null: int = 0) -> Numbers:
+    """Return a column of numbers, of times or of truths as whole numbers, with one in the place of null."""
+    return _whole_numbers(batch.column(name).cast(pa.int64()).fill_null(null))
+
+
+def _whole_numbers(values: pa.Array) -> Numbers:
+    return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _taken_from(values: Iterable[Any], numbers: Numbers) -> pa.Array:
+    return pa.array(list(values)).take(pa.array(numbers))
+
+
+def _times(micros: Numbers) -> pa.Array:
+    return pa.array(micros, mask=(micros == _NO_FIRST) | (micros == _NO_LAST))
+
+
+def _nobody(_: str) -> None:
+    return None
 
 
 class _Known:
     """What texts say that this worker has read."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, bool], Said] = {}
+        self._found: dict[tuple[str, int], Said] = {}
         self._characters = 0
 
-    def said(self, raw: str, timed: bool) -> Said:
-        known = self._found.get((raw, timed))
+    def said(self, raw: str, marks: int) -> Said:
+        known = self._found.get((raw, marks))
         if known is None:
             if len(self._found) >= _MOST_TEXTS or self._characters > _MOST_CHARACTERS:
                 self._found, self._characters = {}, 0
-            known = self._found[raw, timed] = said_of(raw, timed=timed)
+            known = said_of(raw, timed=bool(marks & _TIMED))
+            if marks & _TIMED and marks & _NO_DAY:
+                known = (schemas.UNPARSED, IMPOSSIBLE_TIME, *known[2:])
+            self._found[raw, marks] = known
             self._characters += len(raw)
         return known
 
 
 _KNOWN = _Known()
-_OF_REQUEST = (*schemas.REQUEST, "allowed")
-_REQUEST = slice(schemas.SAID.index("principal"), schemas.SAID.index("allowed") + 1)
+_KIND = tuple(map(schemas.SAID.index, ("kind", "allowed", "ambiguous")))
 
 
 def said_of(raw: str, *, timed: bool) -> Said:

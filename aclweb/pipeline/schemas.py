@@ -16,24 +16,27 @@ COUNTS = """
     first_at timestamp_ntz, last_at timestamp_ntz, hours int, not_utf8 boolean
 """
 
-# What a text says, and COUNTS with that. `kind` is one of the words below. `raw` is null but for what is no decision,
-# not UTF-8, or a sample.
+# What a text says. `kind` is one of the words below.
 SAID = (
     *("kind", "reason", "principal", "host", "operation", "resource_type", "resource_name", "allowed"),
     *("api_name", "broker_rule", "named_key", "ambiguous", "noted"),
 )
+
+# Rows of two sorts, each of which has all records. Those with a `file` are what it holds of a day: the records of one
+# kind and answer. The others are a text (its beginning), what it says, and how often it was written on each day by each
+# broker (null where nobody asked for that); a text may be in several rows. Times are microseconds since 1970.
 LINES = """
-    file string, day string, lines long, first_at timestamp_ntz, last_at timestamp_ntz, hours int, not_utf8 boolean,
+    file string, day string, lines long, first_us long, last_us long, hours int, not_utf8 boolean,
     kind string, reason string,
     principal string, host string, operation string, resource_type string, resource_name string,
-    allowed boolean, api_name string, broker_rule string, named_key string, ambiguous boolean, noted string, raw string
+    allowed boolean, api_name string, broker_rule string, named_key string, ambiguous boolean, noted string, raw string,
+    days array<struct<broker: string, day: string, lines: long, first_us: long, last_us: long>>
 """
 
 DECISION = "decision"  # somebody was allowed or refused
 PROBE = "probe"  # a decision about a made-up resource, asked to learn whether any resource would do
 OTHER = "other"  # understood, and not a decision; `reason` says what
 UNPARSED = "unparsed"  # not understood; `reason` says why
-SAMPLE = "sample"  # no record, but the latest text of a request: lines is 0
 NOT_UTF8 = "not_utf8"  # a note only: some byte of the record was no UTF-8
 
 REQUEST = ("principal", "host", "operation", "resource_type", "resource_name")

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -343,7 +344,8 @@ class _Adding:
             placed = written.select(_file_of(self.topic).alias("file"), "value")
             # Where no message says anything yet, the next ones tell the layout.
             reading = self.reading if self.reading.layout else replace(self.reading, layout=KAFKA)
-            lines = keep(record_lines.said(keep(counts_of_messages(placed, reading))))
+            counts = keep(counts_of_messages(placed, reading))
+            lines = keep(record_lines.said(counts, partial(_broker_of, self.topic.name)))
             coverage = _coverage(lines, self.topic)
             _check_read(coverage, self.topic)
             writing = Writing(self.spark, self.folder, self.cluster, base, unfinished, oldest_day)
@@ -371,6 +373,11 @@ def _file_of(topic: Topic) -> Column:
     return F.concat(F.lit(start), F.coalesce(F.substring(F.trim(key), 1, _LONGEST_KEY), F.lit("")))
 
 
+def _broker_of(topic: str, file: str) -> str:
+    """Return the broker that `file` names, and the topic where it names none."""
+    return file.removeprefix(f"{_SCHEME}{topic}/") or topic
+
+
 def _coverage(lines: DataFrame, topic: Topic) -> list[Row]:
     """Return the coverage of a micro-batch by broker; without the name of one, no hour is covered."""
     start = f"{_SCHEME}{topic.name}/"
@@ -382,9 +389,8 @@ def _coverage(lines: DataFrame, topic: Topic) -> list[Row]:
         )
     rows = []
     for row in (row.asDict() for row in found):
-        broker = row["file"].removeprefix(start)
-        facts = {"url": row["file"], "file": row["file"], "broker": broker or topic.name}
-        rows.append(row | facts | ({} if broker else {"hours": 0, "permit_hours": 0}))
+        broker = {"broker": _broker_of(topic.name, row["file"])}
+        rows.append(row | broker | ({"hours": 0, "permit_hours": 0} if row["file"] == start else {}))
     return rows
 
 

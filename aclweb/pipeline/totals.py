@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclweb.pipeline.record_lines import TEXT_LENGTH
 from aclweb.pipeline.schemas import (
     ACCESS_KEY,
     DECISION,
@@ -16,7 +17,6 @@ from aclweb.pipeline.schemas import (
     OTHER,
     PROBE,
     REQUEST,
-    SAMPLE,
     UNPARSED,
 )
 
@@ -24,22 +24,13 @@ from aclweb.pipeline.schemas import (
 def access_rows(lines: DataFrame, *by: str) -> DataFrame:
     """Return how often each request was decided on each day (schemas.ACCESS, with the columns `by` in their places).
 
-    lines: schemas.LINES, with the columns `by`.
+    lines: schemas.LINES. by: `ambiguous`, and `broker` if the lines know it.
     """
-    made = lines.filter(F.col("kind") == DECISION).select(
-        "day",
-        *REQUEST,
-        "allowed",
-        "api_name",
-        "broker_rule",
-        "named_key",
-        *by,
-        "lines",
-        _micros("first_at").alias("first_us"),
-        _micros("last_at").alias("last_us"),
-    )
-    # All rows of a request are brought together once, and whatever adds up requests finds them so.
-    return added(made.repartition(*REQUEST), "day", *ACCESS_KEY, *by)
+    texts = _texts(lines).filter(F.col("kind") == DECISION)
+    of_text = [*ACCESS_KEY, *(name for name in by if name != "broker")]
+    # All texts of a request are brought together once, and whatever adds up requests finds them so.
+    by_day = texts.select(*of_text, "days").repartition(*REQUEST).select(*of_text, F.inline("days"))
+    return added(by_day, "day", *ACCESS_KEY, *by)
 
 
 def added(access: DataFrame, *key: str) -> DataFrame:
@@ -54,8 +45,9 @@ def samples(lines: DataFrame) -> DataFrame:
 
     Of two records of one time, the one whose text is later in the alphabet.
     """
-    found = lines.filter(F.col("kind") == SAMPLE)
-    return latest(found.select(*REQUEST, "allowed", _micros("last_at").alias("last_us"), "raw"))
+    found = _texts(lines).filter(F.col("kind") == DECISION)
+    text = F.substring("raw", 1, TEXT_LENGTH).alias("raw")
+    return latest(found.select(*REQUEST, "allowed", "last_us", text))
 
 
 def latest(found: DataFrame) -> DataFrame:
@@ -73,9 +65,8 @@ def coverage(lines: DataFrame) -> DataFrame:
     """
     is_decision = F.col("kind") == DECISION
     is_permit = is_decision & F.col("allowed")
-    first, last = _micros("first_at"), _micros("last_at")
     return (
-        lines.filter(F.col("kind") != SAMPLE)
+        lines.filter(F.col("file").isNotNull())
         .groupBy("file", "day")
         .agg(
             F.sum("lines").alias("lines"),
@@ -86,10 +77,10 @@ def coverage(lines: DataFrame) -> DataFrame:
             _lines_where(is_decision & F.col("ambiguous")).alias("ambiguous"),
             _lines_where(is_permit).alias("permits"),
             _lines_where(F.col("not_utf8")).alias("not_utf8"),
-            F.min(first).alias("first_us"),
-            F.max(last).alias("last_us"),
-            F.min(F.when(is_permit, first)).alias("first_permit_us"),
-            F.max(F.when(is_permit, last)).alias("last_permit_us"),
+            F.min("first_us").alias("first_us"),
+            F.max("last_us").alias("last_us"),
+            F.min(F.when(is_permit, F.col("first_us"))).alias("first_permit_us"),
+            F.max(F.when(is_permit, F.col("last_us"))).alias("last_permit_us"),
             F.bit_or("hours").alias("hours"),
             F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
         )
@@ -106,14 +97,9 @@ def notes(lines: DataFrame) -> DataFrame:
         F.when(F.col("kind").isin(OTHER, UNPARSED), F.col("kind")),
         F.when(F.col("not_utf8"), F.lit(NOT_UTF8)),
     )
-    noted = lines.select(
-        "day",
-        F.explode(F.array_compact(kinds)).alias("note"),
-        "reason",
-        "noted",
-        "lines",
-        "raw",
-    )
+    texts = _texts(lines).filter(F.col("not_utf8") | F.col("kind").isin(OTHER, UNPARSED))
+    noted = texts.select(F.explode(F.array_compact(kinds)).alias("note"), "reason", "noted", "raw", "days")
+    noted = noted.select("note", "reason", "noted", "raw", F.inline("days"))
     is_text = F.col("note") != NOT_UTF8
     return noted.groupBy(
         "day",
@@ -123,9 +109,9 @@ def notes(lines: DataFrame) -> DataFrame:
     ).agg(F.sum("lines").alias("lines"), F.min("raw").alias("sample"))
 
 
-def _micros(name: str) -> Column:
-    """The time in microseconds since 1970; the session's zone is UTC."""
-    return F.unix_micros(F.col(name).cast("timestamp"))
+def _texts(lines: DataFrame) -> DataFrame:
+    """The rows of schemas.LINES that are texts."""
+    return lines.filter(F.col("file").isNull())
 
 
 def _lines_where(condition: Column) -> Column:

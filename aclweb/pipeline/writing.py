@@ -77,9 +77,8 @@ class Writing:
     ) -> Added:
         """Add records to the table and return its new version.
 
-        lines: schemas.LINES, kept. coverage: the rows of `totals.coverage` for all of them, with
-        the `url` that is their file in `lines`, and the `file` and `broker` that the table shows. The others are
-        those of `next_version`.
+        lines: schemas.LINES with brokers, kept. coverage: the rows of `totals.coverage` for all of them, with the
+        `file` and `broker` that the table shows. The others are those of `next_version`.
 
         Raises TableError where the table cannot be changed.
         """
@@ -87,7 +86,7 @@ class Writing:
         by_day = {row["day"] or "": row for row in added(rows, "day")}
         folded = {day for day in days_to_fold(self.base, by_day) if not day or self._is_kept(day)}
         parts = {
-            ACCESS: self._write_access(lines, coverage, folded),
+            ACCESS: self._write_access(lines, folded),
             COVERAGE: self._write_coverage(rows, folded),
             NOTES: self._write_notes(lines, folded),
         }
@@ -123,13 +122,8 @@ class Writing:
     def _is_kept(self, day: str | None) -> bool:
         return day is None or day >= self.oldest_day
 
-    def _write_access(
-        self, counted: DataFrame, coverage: Sequence[Row], folded: set[str]
-    ) -> dict[str, tuple[Part, ...]]:
-        found = {row["url"]: row["broker"] for row in coverage}
-        brokers = self.spark.createDataFrame([*found.items()] or [("", "")], "file string, broker string")
-        lines = counted.join(F.broadcast(brokers), "file").filter(F.col("day") >= self.oldest_day)
-        rows = totals.access_rows(lines, *_OF_TABLE)
+    def _write_access(self, lines: DataFrame, folded: set[str]) -> dict[str, tuple[Part, ...]]:
+        rows = totals.access_rows(lines, *_OF_TABLE).filter(F.col("day") >= self.oldest_day)
         if folded and self.base:
             table = Table(self.folder, self.base)
             old = [part for day in folded for part in self.base.days[day].parts[ACCESS]]
@@ -143,11 +137,11 @@ class Writing:
         """Write the latest record of each request; return the parts that the next version has."""
         base = self.base
         kept = base.samples if base else ()
-        found = totals.samples(lines.filter(F.col("day") >= self.oldest_day))
+        oldest = datetime.fromisoformat(self.oldest_day).replace(tzinfo=UTC)
+        is_kept = F.col("last_us") >= round(oldest.timestamp()) * 1_000_000
+        found = totals.samples(lines.filter(is_kept))
         if base and len(kept) >= MOST_SAMPLE_PARTS:
-            oldest = datetime.fromisoformat(self.oldest_day).replace(tzinfo=UTC)
-            known = Table(self.folder, base).samples(self.spark)
-            known = known.filter(F.col("last_us") >= round(oldest.timestamp()) * 1_000_000)
+            known = Table(self.folder, base).samples(self.spark).filter(is_kept)
             found, kept = totals.latest(found.unionByName(known)), ()
         self._write(found.sortWithinPartitions(*schemas.REQUEST, "allowed"), SAMPLES)
         new = adopt_frames(self.unfinished / SAMPLES, self.folder, SAMPLES)

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.pipeline import access, totals
+from aclweb.pipeline import access, schemas, totals
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.job import run_usage_of_table
 from aclweb.pipeline.log_sources import LogSource
@@ -125,10 +125,7 @@ def test_nothing_that_grows_with_requests_is_brought_to_the_driver(made):
 
 @pytest.mark.spark
 def test_records_are_added_up_in_hash_tables_and_never_sorted(spark, tmp_path):
-    lines = spark.createDataFrame([], "file string, broker string, not_utf8 boolean, kind string").selectExpr(
-        "*",
-        *(f"cast(null as {kind}) {name}" for name, kind in COLUMNS.items()),
-    )
+    lines = spark.createDataFrame([], schemas.LINES)
 
     log = tmp_path / "a.log"
     log.write_text(decisions(3))
@@ -139,15 +136,6 @@ def test_records_are_added_up_in_hash_tables_and_never_sorted(spark, tmp_path):
         assert "HashAggregate" in plan
         assert "SortAggregate" not in plan
         assert "ObjectHashAggregate" not in plan
-
-
-COLUMNS = (
-    dict.fromkeys(
-        ("day", "principal", "host", "operation", "resource_type", "resource_name", "api_name"), "string"
-    )
-    | {"broker_rule": "string", "named_key": "string", "allowed": "boolean", "ambiguous": "boolean"}
-    | {"lines": "long", "first_at": "timestamp_ntz", "last_at": "timestamp_ntz", "hours": "int"}
-)
 
 
 def test_nothing_new_starts_no_spark_and_changes_nothing(made, logs, capsys, monkeypatch):

@@ -1,15 +1,17 @@
-"""Does a worker read each text once, keep the latest of each request, and send no other text of a decision on?"""
+"""Is each text read once and sent on once, with what every file and every day has of it?"""
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from aclweb.pipeline import record_lines, schemas
 from aclweb.pipeline.record_lines import said
-from tests.pipeline.test_usage import frame
+from tests.pipeline.test_usage import frame, micros
 
 pytestmark = pytest.mark.spark
 
@@ -48,56 +50,115 @@ ROWS = [
 ]
 
 
-def rows_of(spark: Any) -> list[Any]:
-    return said(frame(spark, ROWS, schemas.COUNTS).coalesce(1)).collect()
+FILES = {None: "nobody", "a.log": "broker-a", "b.log": "broker-b"}
 
 
-def test_each_record_is_told_with_its_count_and_only_notes_keep_their_text(spark):
-    told = [row for row in rows_of(spark) if row.kind != schemas.SAMPLE]
+def broker_of(file: str) -> str:
+    return FILES[file]
 
-    assert [(row.principal, row.lines, row.kind) for row in told] == [
-        ("User:bob", 2, "decision"),
-        ("User:bob", 3, "decision"),
+
+@pytest.fixture
+def lines_of(spark, monkeypatch):
+    """What a worker makes of counts that come to it some at a time."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    counts, lines = (to_arrow_schema(StructType.fromDDL(each)) for each in (schemas.COUNTS, schemas.LINES))
+
+    def made(rows: list[dict[str, Any]], *, at_once: int = 3, most: int = 100_000) -> list[dict[str, Any]]:
+        monkeypatch.setattr(record_lines, "_MOST_TEXTS", most)
+        batches = pa.Table.from_pylist(rows, schema=counts).to_batches(at_once)
+        return [
+            row
+            for batch in record_lines._said_batches(lines, broker_of, batches)
+            for row in batch.to_pylist()
+        ]
+
+    return made
+
+
+def texts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["file"] is None]
+
+
+def test_a_text_is_told_once_with_what_each_broker_wrote_of_it_on_each_day(lines_of):
+    told = texts(lines_of(ROWS))
+
+    assert [(row["principal"], row["lines"], row["kind"]) for row in told] == [
+        ("User:bob", 5, "decision"),
         ("User:bob", 1, "decision"),
         ("User:eve", 1, "decision"),
         ("User:joe", 1, "unparsed"),
         (None, 4, "other"),
         (None, 1, "unparsed"),
     ]
-    assert told[4].reason == record_lines.IMPOSSIBLE_TIME
-    assert [row.raw for row in told[:3]] == [None] * 3
-    assert told[3].raw == decision("eve")
-    assert [len(row.raw) for row in told[5:]] == [len(ROWS[5]["raw"]), record_lines.SAMPLE_LENGTH]
-
-
-@pytest.mark.parametrize("most", [1, 100_000])
-def test_the_sample_of_a_request_is_its_latest_text_however_little_a_worker_holds(spark, monkeypatch, most):
-    monkeypatch.setattr(record_lines, "_MOST_TEXTS", most)
-    schema = spark.createDataFrame([], schemas.LINES).schema
-    batches = (
-        frame(spark, ROWS, schemas.COUNTS)
-        .select(*record_lines._COUNTED, "raw", "timed")
-        .toArrow()
-        .to_batches(1)
-    )
-
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    made = [
-        row
-        for batch in record_lines._said_batches(to_arrow_schema(schema), batches)
-        for row in batch.to_pylist()
-        if row["kind"] == schemas.SAMPLE
-    ]
-
-    latest: dict[str, tuple[Any, str]] = {}
-    for row in made:
-        assert (row["lines"], row["file"]) == (0, None)
-        latest[row["principal"]] = max(
-            latest.get(row["principal"], (datetime.min, "")), (row["last_at"], row["raw"])
-        )
-    assert latest == {
-        "User:bob": (EVENING, decision("bob", api="Metadata")),
-        "User:eve": (NOON, decision("eve")),
+    of_a, of_b = told[0]["days"]
+    assert of_a == {
+        "broker": "broker-a",
+        "day": DAY,
+        "lines": 2,
+        "first_us": micros(NOON),
+        "last_us": micros(NOON),
     }
-    assert len(made) >= 2
+    assert (of_b["broker"], of_b["lines"], of_b["last_us"]) == ("broker-b", 3, micros(EVENING))
+    assert told[3]["reason"] == record_lines.IMPOSSIBLE_TIME
+    assert (told[3]["days"][0]["day"], told[3]["last_us"]) == (None, None)
+    assert [row["not_utf8"] for row in told] == [False, False, True, False, False, False]
+    assert [len(row["raw"]) for row in told[4:]] == [len(ROWS[5]["raw"]), record_lines.SAMPLE_LENGTH]
+
+
+def test_a_file_is_told_with_what_it_holds_of_each_day_by_kind(lines_of):
+    told = [row for row in lines_of(ROWS) if row["file"]]
+
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row in told:
+        found[row["file"], row["day"], row["kind"], row["not_utf8"]] += row["lines"]
+    assert found == {
+        ("a.log", DAY, "decision", False): 3,
+        ("a.log", DAY, "decision", True): 1,
+        ("a.log", DAY, "other", False): 4,
+        ("a.log", None, "unparsed", False): 2,
+        ("b.log", DAY, "decision", False): 3,
+    }
+    decisions, *_ = (row for row in told if row["kind"] == "decision" and not row["not_utf8"])
+    assert (decisions["file"], decisions["day"]) == ("a.log", DAY)
+    assert (decisions["first_us"], decisions["last_us"]) == (micros(NOON), micros(EVENING))
+    assert (decisions["hours"], decisions["allowed"]) == (1 << 12, False)
+    assert {row["first_us"] for row in told if row["day"] is None} == {None}
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+@pytest.mark.parametrize("most", [0, 1, 100])
+def test_however_little_a_worker_holds_what_it_tells_adds_up_to_the_same(lines_of, at_once, most):
+    made = lines_of([*ROWS, *ROWS], at_once=at_once, most=most)
+
+    by_text: Counter[tuple[Any, ...]] = Counter()
+    by_file: Counter[tuple[Any, ...]] = Counter()
+    for row in made:
+        if row["file"]:
+            by_file[row["file"], row["day"], row["kind"]] += row["lines"]
+        for entry in row["days"] or ():
+            by_text[row["raw"], entry["broker"], entry["day"]] += entry["lines"]
+
+    once: Counter[tuple[Any, ...]] = Counter()
+    for row in ROWS:
+        once[row["raw"][: record_lines.SAMPLE_LENGTH], FILES[row["file"]], row["day"]] += 2 * row["lines"]
+    assert by_text == once
+    assert sum(by_file.values()) == 2 * sum(row["lines"] for row in ROWS)
+    assert by_file["a.log", DAY, "decision"] == 8
+
+
+def test_no_counts_are_no_rows(lines_of):
+    assert lines_of([]) == []
+
+
+def test_a_text_that_comes_in_many_files_is_read_in_one_place(spark):
+    rows = [counted(decision(f"u{number % 5}"), file=f"{number}.log") for number in range(50)]
+
+    told = said(frame(spark, rows, schemas.COUNTS).repartition(7)).collect()
+
+    found = [row for row in told if row.file is None]
+    assert sorted(row.principal for row in found) == [f"User:u{number}" for number in range(5)]
+    assert {len(row.days) for row in found} == {1}
+    assert {row.days[0].lines for row in found} == {10}
+    assert len({row.file for row in told}) == 51

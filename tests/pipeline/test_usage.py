@@ -8,8 +8,9 @@ import pytest
 
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
-from aclweb.pipeline import record_lines, schemas, totals, usage
+from aclweb.pipeline import schemas, totals, usage
 from aclweb.pipeline.coverage import added, in_span
+from aclweb.pipeline.record_lines import TEXT_LENGTH
 from tests.builders import allow
 
 pytestmark = pytest.mark.spark
@@ -30,19 +31,19 @@ SEEN = """principal string, host string, operation string, resource_type string,
     determining array<string>, one_of array<string>"""
 
 
-def line(**facts):
-    row = {
-        "file": "a.log",
-        "day": "2026-11-20",
-        "raw": "text",
-        "lines": 1,
-        "first_at": MORNING,
-        "last_at": NOON,
-        "hours": 0,
-        "not_utf8": False,
-    }
-    row |= {"kind": "decision", "allowed": True, "ambiguous": False, **REQUEST}
-    return row | facts
+def of_file(**facts):
+    """A row of what a file holds of a day."""
+    row = {"file": "a.log", "day": "2026-11-20", "lines": 1, "hours": 0, "not_utf8": False}
+    row |= {"first_us": micros(MORNING), "last_us": micros(NOON)}
+    return row | {"kind": "decision", "allowed": True, "ambiguous": False} | facts
+
+
+def text(*, day="2026-11-20", lines=1, last_at=NOON, more_days=(), broker=None, **facts):
+    """A row of a text that was written on one day, and on more of them."""
+    days = [(broker, day, lines, micros(MORNING), micros(last_at)), *more_days]
+    row = {"raw": "text", "lines": sum(entry[2] for entry in days), "not_utf8": False, "days": days}
+    row |= {"first_us": micros(MORNING), "last_us": max(entry[4] for entry in days)}
+    return row | {"kind": "decision", "allowed": True, "ambiguous": False, **REQUEST} | facts
 
 
 def seen(**facts):
@@ -62,15 +63,19 @@ def frame(spark, rows, schema):
 
 
 def test_requests_are_put_together_over_files_and_days(spark):
+    next_day = (None, "2026-11-21", 2, micros(MORNING), micros(NOON))
     lines = [
-        line(lines=2, api_name="Fetch"),
-        line(lines=3, day="2026-11-21", file="b.log", api_name="Metadata", last_at=EVENING),
-        line(lines=5, allowed=False, api_name="Fetch"),
-        line(kind="probe", lines=7),
-        line(kind="sample", lines=0, last_at=NOON, raw="z"),
-        line(kind="sample", lines=0, last_at=EVENING, raw="earlier"),
-        line(kind="sample", lines=0, last_at=EVENING, raw="later"),
-        line(kind="sample", lines=0, allowed=False, raw="refused"),
+        of_file(lines=17),
+        text(lines=2, api_name="Fetch", raw="z"),
+        text(
+            lines=1,
+            last_at=EVENING,
+            more_days=[next_day],
+            api_name="Metadata",
+            raw="y" * TEXT_LENGTH + "later",
+        ),
+        text(lines=5, allowed=False, api_name="Fetch", raw="refused"),
+        text(kind="probe", lines=7),
     ]
     decided = [
         {**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"], "one_of": []}
@@ -87,8 +92,8 @@ def test_requests_are_put_together_over_files_and_days(spark):
     assert (allowed.lines, refused.lines) == (5, 5)
     assert (allowed.first_at, allowed.last_at) == (MORNING, EVENING)
     assert allowed.api_names == ["Fetch", "Metadata"]
-    assert [(entry.day, entry.lines) for entry in allowed.days] == [("2026-11-20", 2), ("2026-11-21", 3)]
-    assert allowed.sample == "[2026-11-20 20:00:00,000] later"
+    assert [(entry.day, entry.lines) for entry in allowed.days] == [("2026-11-20", 3), ("2026-11-21", 2)]
+    assert allowed.sample == "[2026-11-20 20:00:00,000] " + "y" * TEXT_LENGTH
     assert (allowed.differs, refused.differs) == (False, True)
 
 
@@ -98,7 +103,7 @@ def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spar
         seen(lines=3, principal="User:eve", determining=["a", "b"], one_of=["a", "b"], last_at=EVENING),
         seen(lines=5, principal="User:joe", allowed=False),
     ]
-    named = [line(named_key="b", lines=4), line(named_key="gone", lines=6, last_at=EVENING)]
+    named = [text(named_key="b", lines=4), text(named_key="gone", lines=6, last_at=EVENING)]
 
     access = totals.access_rows(frame(spark, named, LINES))
     found = {row.binding_key: row for row in usage.usage(frame(spark, rows, SEEN), access).collect()}
@@ -113,22 +118,15 @@ def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spar
 
 
 def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spark):
+    untimed = {"day": None, "first_us": None, "last_us": None, "allowed": None}
     lines = [
-        line(lines=2, allowed=False),
-        line(lines=3, first_at=NOON, last_at=EVENING),
-        line(
-            lines=1,
-            kind="unparsed",
-            reason=record_lines.IMPOSSIBLE_TIME,
-            day=None,
-            first_at=None,
-            last_at=None,
-            allowed=None,
-        ),
-        line(lines=1, day="0001-01-01", first_at=datetime(1, 1, 1), last_at=datetime(1, 1, 1)),
-        line(lines=1, day="9999-12-31", first_at=datetime(9999, 12, 31), last_at=datetime(9999, 12, 31)),
-        line(lines=9, file="b.log", allowed=False),
-        line(lines=0, file=None, kind="sample", last_at=EVENING),
+        of_file(lines=2, allowed=False),
+        of_file(lines=3, first_us=micros(NOON), last_us=micros(EVENING)),
+        of_file(kind="unparsed", **untimed),
+        of_file(day="0001-01-01", first_us=-62_135_596_800_000_000, last_us=-62_135_596_800_000_000),
+        of_file(day="9999-12-31", first_us=253_402_214_400_000_000, last_us=253_402_214_400_000_000),
+        of_file(lines=9, file="b.log", allowed=False),
+        text(lines=17, last_at=EVENING),
     ]
 
     rows = [row.asDict() for row in totals.coverage(frame(spark, lines, LINES)).collect()]
@@ -143,10 +141,10 @@ def test_a_file_tells_what_it_holds_and_from_when_to_when_permits_are_in_it(spar
 
 def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
     lines = [
-        line(lines=2, allowed=False, hours=1 << 3),
-        line(lines=3, hours=1 << 0 | 1 << 23),
-        line(lines=4, kind="other", allowed=None, hours=1 << 5),
-        line(lines=9, day="9999-12-31", hours=1),
+        of_file(lines=2, allowed=False, hours=1 << 3),
+        of_file(lines=3, hours=1 << 0 | 1 << 23),
+        of_file(lines=4, kind="other", allowed=None, hours=1 << 5),
+        of_file(lines=9, day="9999-12-31", hours=1),
     ]
 
     rows = totals.coverage(frame(spark, lines, LINES)).collect()
@@ -160,11 +158,11 @@ def test_a_day_of_a_file_tells_in_which_hours_it_has_records_and_permits(spark):
 
 def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
     lines = [
-        line(lines=2, broker_rule="SuperUser"),
-        line(lines=3, broker_rule="DefaultDeny", allowed=False),
-        line(lines=4, broker_rule="DefaultAllow"),
-        line(lines=7, broker_rule="DefaultDeny", allowed=False, principal="User:eve"),
-        line(lines=8, broker_rule="MatchingAcl"),
+        text(lines=2, broker_rule="SuperUser"),
+        text(lines=3, broker_rule="DefaultDeny", allowed=False),
+        text(lines=4, broker_rule="DefaultAllow"),
+        text(lines=7, broker_rule="DefaultDeny", allowed=False, principal="User:eve"),
+        text(lines=8, broker_rule="MatchingAcl"),
     ]
     decided = [
         {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": [], "one_of": []},
@@ -191,11 +189,11 @@ def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
 
 def test_what_was_not_understood_is_counted_by_reason_with_a_sample(spark):
     lines = [
-        line(kind="unparsed", reason="no log record", raw="b", lines=2),
-        line(kind="unparsed", reason="no log record", raw="a", lines=3),
-        line(kind="other", reason="record of another logger", raw="c", lines=4, not_utf8=True),
-        line(kind="other", reason="note", noted="User:root", raw="d", lines=5, principal=None),
-        line(raw="e", lines=5, not_utf8=True),
+        text(kind="unparsed", reason="no log record", raw="b", lines=2),
+        text(kind="unparsed", reason="no log record", raw="a", lines=3),
+        text(kind="other", reason="record of another logger", raw="c", lines=4, not_utf8=True),
+        text(kind="other", reason="note", noted="User:root", raw="d", lines=5, principal=None),
+        text(raw="e", lines=5, not_utf8=True),
     ]
 
     found = totals.notes(frame(spark, lines, LINES)).collect()
