@@ -29,9 +29,11 @@ from aclweb.pipeline.shipping import make_zip
 
 THIS_MACHINE = "local[*]"
 
-# Logs smaller than this are read before an optimising compiler has paid for itself, and those smaller than
-# _TINY_BYTES before Spark's own generated code has.
-_SMALL_BYTES = 256 * 1024 * 1024
+# Logs smaller than _SHORT_BYTES are read before an optimising compiler has paid for itself, those smaller than
+# _SMALL_BYTES before planning again after each step has, and those smaller than _TINY_BYTES before Spark's own
+# generated code has.
+_SHORT_BYTES = 1024 * 1024 * 1024
+_SMALL_BYTES = 512 * 1024 * 1024
 _TINY_BYTES = 32 * 1024 * 1024
 _BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 _BRIEF_COLLECTOR = "-XX:+UseSerialGC"
@@ -183,8 +185,9 @@ def _start(
     log_bytes: float | None,
     options: Sequence[str],
 ) -> SparkSession:
-    brief = log_bytes is not None and log_bytes < _SMALL_BYTES
-    tiny = log_bytes is not None and log_bytes < _TINY_BYTES
+    short, small, tiny = (
+        log_bytes is not None and log_bytes < size for size in (_SHORT_BYTES, _SMALL_BYTES, _TINY_BYTES)
+    )
     logging = directory / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")
     # PySpark tells errors as JSON beside raising them.
@@ -208,9 +211,9 @@ def _start(
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": memory,
             "spark.local.dir": str(directory),
-            "spark.sql.shuffle.partitions": str(2 if brief else max(4, os.cpu_count() or 1)),
+            "spark.sql.shuffle.partitions": str(2 if small else max(4, os.cpu_count() or 1)),
             # Planning again after every step pays only where the data is much larger than the plan.
-            "spark.sql.adaptive.enabled": str(not brief).lower(),
+            "spark.sql.adaptive.enabled": str(not small).lower(),
         }
         if tiny:
             settings |= {
@@ -219,7 +222,7 @@ def _start(
             }
     settings |= given
     ours = " ".join((f"-Dlog4j2.configurationFile={logging.as_uri()}", *options))
-    settings[_JAVA_OPTIONS] = f"{ours} {_java_options(given.get(_JAVA_OPTIONS, ''), brief=brief)}".rstrip()
+    settings[_JAVA_OPTIONS] = f"{ours} {_java_options(given.get(_JAVA_OPTIONS, ''), brief=short)}".rstrip()
     # The results depend on these, so nobody else sets them.
     settings |= {"spark.sql.session.timeZone": "UTC", "spark.sql.execution.arrow.pyspark.enabled": "true"}
     secrets = secrets_in(settings)
