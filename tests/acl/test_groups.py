@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import reduce
 from itertools import islice
-from operator import or_
+from operator import or_, xor
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -535,10 +535,13 @@ def test_what_sets_hold_together_has_one_form_whatever_theirs(seed: int) -> None
         for _ in range(rng.randrange(1, 9))
     ]
     forms = [rng.choice((Compact.of(whole), least(whole))) for whole in wholes]
-    joined = reduce(or_, wholes)
+    odd = reduce(xor, wholes)
 
-    assert whole_of(forms) == joined
-    assert joined_of(forms) == least(joined)
+    assert whole_of(forms) == reduce(or_, wholes)
+    assert joined_of(forms) == least(odd)
+    assert joined_of([*forms, least(odd)]) == least(0)
+    assert joined_of([apart := least(wholes[0] & ~odd), least(odd)]) == least(apart.whole | odd)
+    assert joined_of([least(odd), *(least(odd & own) for own in wholes[:1])]) == least(odd & ~wholes[0])
     in_order = sorted(map(least, wholes), key=InOrder)
     assert [names.whole for names in in_order] == [names.whole for names in sorted(map(Compact.of, wholes))]
 

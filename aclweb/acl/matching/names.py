@@ -86,20 +86,34 @@ class SortedNames:
         start, end = self.range_of(prefix)
         return self.names[start:end]
 
+    def ranges_of(self, prefixes: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """Yield the same as `range_of` does for many texts in order."""
+        names, start = self.names, 0
+        for prefix in prefixes:
+            near = min(start + _NEAR, len(names))
+            start = bisect_left(names, prefix, start, near)
+            if start == near:
+                start = bisect_left(names, prefix, near)
+            yield start, self._end_of(prefix, start)
+
     def range_of(self, prefix: str) -> tuple[int, int]:
         """Return the places between which the names are that start with a text."""
+        start = bisect_left(self.names, prefix)
+        return start, self._end_of(prefix, start)
+
+    def _end_of(self, prefix: str, start: int) -> int:
+        """Return the place behind the last name that starts with a text. start: that of the first."""
         names = self.names
-        start = bisect_left(names, prefix)
         # The next text of this length, before which all that start with this one stand. There is none
         # after the last character of all, so that the one before it moves on.
         kept = prefix.rstrip(_LAST)
         if not kept:
-            return start, len(names)
+            return len(names)
         after = kept[:-1] + chr(ord(kept[-1]) + 1)
         # Most texts begin few names.
         near = min(start + _NEAR, len(names))
         end = bisect_left(names, after, start, near)
-        return start, end if end < near else bisect_left(names, after, near)
+        return end if end < near else bisect_left(names, after, near)
 
     def matching(self, shape: Shape) -> Sequence[str]:
         """Return the names that a shape matches."""

@@ -23,7 +23,7 @@ from aclweb.acl.simulate.outcomes import OutcomeKey, key_of, outcome_of
 from aclweb.acl.simulate.patterns import NO_UNKNOWN, Entry, Pattern, Patterns, names_of
 from aclweb.acl.simulate.rows import FROM_ANYWHERE, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Compact, Windowed, joined_of, whole_of
+from aclweb.acl.simulate.sets import Compact, Places, Windowed, whole_of
 from aclweb.acl.simulate.sorting_names import CoveredNames, Neighbours, sorted_by_patterns, split_by
 
 _Sum = tuple[int, int, int]
@@ -34,18 +34,38 @@ _NOTHING: _Sum = (0, 0, 0)
 _Told = tuple[tuple[Outcome, int], ...]
 """Outcomes with the operations of each, by their codes."""
 
+_Differing = list[tuple[Outcome, int, int]]
+"""Outcomes with the hosts and the operations of each."""
 
 _SHIFTS = (0, DENY_SHIFT, MAYBE_SHIFT, MAYBE_SHIFT + DENY_SHIFT)
 
 
 class _Piece(NamedTuple):
-    """Names that the same ACLs cover. was, comes: whether any ACL covers them before, and after."""
+    """Names that the same ACLs cover. was, comes: whether any ACL covers them before, and after.
 
-    names: Compact
+    less: those of the names that are left out.
+    """
+
+    names: Places
     entries: list[Entry]
     was: bool
     comes: bool
     is_new: bool
+    less: Places | None = None
+
+
+class _Alike(NamedTuple):
+    """A piece of what all sessions share. names: its names, of which parts can be cut out."""
+
+    piece: _Piece
+    names: Compact
+
+
+class CellsAtOnce(NamedTuple):
+    """Cells of one session: their hosts, their operations and what becomes of them, on several sets of names."""
+
+    cells: Cells
+    names: list[Places]
 
 
 class AtOnce:
@@ -66,28 +86,37 @@ class AtOnce:
         self._coverage = sessions.coverage
         self._shared: dict[tuple[str, ...], _SharedAtOnce] = {}
         self._known: dict[tuple[_Sum, bool, bool, bool], _Told] = {}
+        self._differing: dict[tuple[object, ...], _Differing] = {}
         self._outcomes: dict[OutcomeKey, Outcome] = {}  # so that equal ones are one
 
-    def cells(self, session: AskedSession) -> list[Cells]:
+    def cells(self, session: AskedSession) -> list[CellsAtOnce]:
         """Return what differs for a session where its own patterns tell it from sessions without a class.
 
         Of operations with one answer either all are among those of some cells, or none is.
         """
         pieces = list(self._pieces(session))
         self._meter.spend(STEPS_OF_A_ROW * len(pieces))
-        found: dict[tuple[int, int, int], tuple[Outcome, list[Compact]]] = {}
+        alike: dict[int, tuple[_Differing, list[Places]]] = {}
         for piece in pieces:
-            for outcome, hosts, codes in self._of(piece):
+            differing = self._of(piece)
+            if not differing:
+                continue
+            there = alike.get(id(differing))
+            if there is None:
+                there = alike[id(differing)] = (differing, [])
+            there[1].append(piece.names)
+            if piece.less is not None:
+                there[1].append(piece.less)
+        found: dict[tuple[int, int, int], CellsAtOnce] = {}
+        for differing, names in alike.values():
+            for outcome, hosts, codes in differing:
                 key = (id(outcome), hosts, codes)
-                there = found.get(key)
-                if there is None:
-                    found[key] = (outcome, [piece.names])
+                same = found.get(key)
+                if same is None:
+                    found[key] = CellsAtOnce(Cells(hosts, codes, names[0], outcome), names.copy())
                 else:
-                    there[1].append(piece.names)
-        return [
-            Cells(hosts, codes, joined_of(names), outcome)
-            for (_, hosts, codes), (outcome, names) in found.items()
-        ]
+                    same.names.extend(names)
+        return list(found.values())
 
     # Which names.
 
@@ -101,7 +130,7 @@ class AtOnce:
             yield from self._near(shared, local, wide, near)
         beyond = names_of(wide) & self._wanted & ~near
         if beyond:
-            yield from self._beyond(shared, wide, beyond)
+            yield from self._beyond(shared, wide, beyond, near)
 
     def _near(
         self, shared: _SharedAtOnce, local: Sequence[Pattern], wide: Iterable[Pattern], near: int
@@ -115,25 +144,41 @@ class AtOnce:
         for names, entries in sorted_by_patterns(parting, near):
             yield from self._by_cover(CoveredNames(names, everywhere + entries if everywhere else entries))
 
-    def _beyond(self, shared: _SharedAtOnce, wide: Iterable[Pattern], beyond: int) -> Iterator[_Piece]:
+    def _beyond(
+        self, shared: _SharedAtOnce, wide: Sequence[Pattern], beyond: int, near: int
+    ) -> Iterator[_Piece]:
         """Yield all other names that a session's patterns cover, which no LITERAL or prefix of its own does."""
         everywhere, parting = _parted(wide, beyond)
         codes = 0
         for pattern in wide:
             for entry in pattern.entries:
                 codes |= entry.operations
+        if not parting and beyond ^ near == self._wanted:
+            yield from self._all_but(near, everywhere, self._alike(shared, codes))
+            return
         windowed = Windowed(beyond)
-        for names, entries, was, comes, is_new in self._alike(shared, codes):
+        for (_, entries, was, comes, is_new, _), names in self._alike(shared, codes):
             inside = names.within_windowed(windowed)
             if inside:
                 part = CoveredNames(inside, everywhere + entries)
                 for each in split_by(part, parting) if parting else (part,):
                     yield _Piece(*each, was, comes, is_new)
 
-    def _by_cover(self, found: CoveredNames) -> Iterator[_Piece]:
-        is_kept = found.is_covered_by_one_that_stays
-        for names, was, comes, is_new in self._coverage.by_cover(found.names, is_kept=is_kept):
-            yield _Piece(names, found.entries, was, comes, is_new)
+    def _all_but(self, near: int, everywhere: list[Entry], alike: Iterable[_Alike]) -> Iterator[_Piece]:
+        """Yield all names but some. Those of each piece are not copied for each session."""
+        windowed = Windowed(near)
+        for (kept, entries, was, comes, is_new, _), names in alike:
+            inside = names.within_windowed(windowed)
+            if inside is not names:
+                less = inside.by_runs if inside else None
+                yield _Piece(kept, everywhere + entries, was, comes, is_new, less)
+
+    def _by_cover(self, found: CoveredNames) -> Iterable[_Piece]:
+        names, entries = found
+        if self._coverage.is_evenly_covered(names):
+            return (_Piece(names, entries, True, True, False),)
+        parts = self._coverage.by_cover(names, is_kept=found.is_covered_by_one_that_stays)
+        return [_Piece(part, entries, was, comes, is_new) for part, was, comes, is_new in parts]
 
     def _shared_by(self, session: AskedSession) -> _SharedAtOnce:
         found = self._shared.get(session.shared)
@@ -143,28 +188,37 @@ class AtOnce:
             )
         return found
 
-    def _alike(self, shared: _SharedAtOnce, codes: int) -> list[_Piece]:
+    def _alike(self, shared: _SharedAtOnce, codes: int) -> list[_Alike]:
         """Return all names that count, as one set where the shared ACLs come to the same for some operations."""
         found = shared.alike.get(codes)
         if found is None:
             found = shared.alike[codes] = list(self._joined_alike(shared.about(codes), codes))
         return found
 
-    def _joined_alike(self, patterns: Sequence[Pattern], codes: int) -> Iterator[_Piece]:
+    def _joined_alike(self, patterns: Sequence[Pattern], codes: int) -> Iterator[_Alike]:
         fields = sum(codes << shift for shift in _SHIFTS)
-        sets: dict[tuple[object, ...], tuple[_Piece, list[Compact]]] = {}
+        sets: dict[tuple[object, ...], tuple[_Piece, list[Places]]] = {}
         for covered in sorted_by_patterns(patterns, self._wanted):
             entries = summed(covered.entries, fields)
-            for names, _, was, comes, is_new in self._by_cover(covered):
-                key = (frozenset(each[1:4] for each in entries), was, comes, is_new)
-                piece, parts = sets.setdefault(key, (_Piece(names, entries, was, comes, is_new), []))
-                parts.append(names)
+            for piece in self._by_cover(covered):
+                key = (frozenset(each[1:4] for each in entries), piece.was, piece.comes, piece.is_new)
+                sets.setdefault(key, (piece._replace(entries=entries), []))[1].append(piece.names)
         for piece, parts in sets.values():
-            yield piece._replace(names=Compact.of(whole_of(parts)))
+            names = Compact.of(whole_of(parts))
+            yield _Alike(piece._replace(names=names.least), names)
 
     # What becomes of them.
 
-    def _of(self, piece: _Piece) -> Iterable[tuple[Outcome, int, int]]:
+    def _of(self, piece: _Piece) -> _Differing:
+        """Return what differs on a piece; the same object for pieces on which ACLs say the same."""
+        _, entries, was, comes, is_new, _ = piece
+        key = (*[entry[1:5] for entry in entries], was, comes, is_new)
+        found = self._differing.get(key)
+        if found is None:
+            found = self._differing[key] = self._worked_out(piece)
+        return found
+
+    def _worked_out(self, piece: _Piece) -> _Differing:
         """Return outcomes with the hosts and the operations of each, of those operations that tell the session."""
         before = after = kept = codes = 0
         for _, host, own_before, own_after, operations, _ in piece.entries:
@@ -178,7 +232,7 @@ class AtOnce:
         everywhere = self._rows.hosts.axis.all
         return [(outcome, everywhere, own & codes) for outcome, own in told if own & codes]
 
-    def _by_host(self, piece: _Piece) -> Iterable[tuple[Outcome, int, int]]:
+    def _by_host(self, piece: _Piece) -> _Differing:
         sums: dict[str, _Sum] = {}
         codes = 0
         for _, host, own_before, own_after, operations, _ in piece.entries:
@@ -206,10 +260,10 @@ class AtOnce:
         found = self._known.get(key)
         if found is None:
             masks = JoinedMasks(own[0], own[1], piece.entries, admitting, NO_UNKNOWN)
-            found = self._known[key] = self._worked_out(piece, masks)
+            found = self._known[key] = self._outcomes_of(piece, masks)
         return found
 
-    def _worked_out(self, piece: _Piece, masks: JoinedMasks) -> _Told:
+    def _outcomes_of(self, piece: _Piece, masks: JoinedMasks) -> _Told:
         before, after = self._covers_of(piece)
         codes: dict[int, int] = {}
         outcomes: dict[int, Outcome] = {}
@@ -246,7 +300,7 @@ def _sum_of(sums: Mapping[str, _Sum], admitting: Admitting) -> _Sum:
     return before, after, kept
 
 
-def _joined_by_operations(found: Iterable[tuple[Outcome, int, int]]) -> list[tuple[Outcome, int, int]]:
+def _joined_by_operations(found: Iterable[tuple[Outcome, int, int]]) -> _Differing:
     """Return the same with the operations together that have an outcome from the same hosts."""
     joined: dict[tuple[int, int], tuple[Outcome, int, int]] = {}
     for outcome, hosts, codes in found:
@@ -264,7 +318,7 @@ class _SharedAtOnce:
 
     def __init__(self, patterns: Patterns) -> None:
         self._patterns = patterns
-        self.alike: dict[int, list[_Piece]] = {}
+        self.alike: dict[int, list[_Alike]] = {}
 
     @cached_property
     def neighbours(self) -> Neighbours[Pattern]:

@@ -12,6 +12,7 @@ from typing import overload
 from aclweb.acl.matching import SortedNames
 from aclweb.acl.simulate.sets import (
     Places,
+    Run,
     least,
     least_of_runs,
     places_in,
@@ -139,6 +140,16 @@ class NameAxis:
         """Return start and end of the places of the exact names that begin with a text, and of the PREFIX classes."""
         first, last = self.sorted_prefixes.range_of(prefix)
         return self.sorted_exact.range_of(prefix), (first + len(self.exact), last + len(self.exact))
+
+    def runs_by_prefix(self) -> dict[str, tuple[Run, Run]]:
+        """Return the same for the text of each PREFIX class."""
+        exact = self.sorted_exact.ranges_of(self.prefixes)
+        classes = self.sorted_prefixes.ranges_of(self.prefixes)
+        count = len(self.exact)
+        return {
+            text: (own, (first + count, last + count))
+            for text, own, (first, last) in zip(self.prefixes, exact, classes, strict=True)
+        }
 
     def beginning_with(self, start: str) -> int:
         """Return the set of the classes whose names all begin with a text; `""` means every class."""

@@ -43,8 +43,8 @@ from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis
 from aclweb.acl.simulate.sets import set_of
 from aclweb.acl.simulate.spelled_names import SpelledNames, spelled_names
 
-_FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
-"""The types whose names may begin with an asterisk."""
+FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+"""The types whose names may be any text, so that they may begin with an asterisk."""
 
 _STRANGE = 0xE000
 """The first code point of names that nobody has."""
@@ -268,7 +268,7 @@ class _TypeNames:
             and self.universe.after_settings.empty_prefix_covers_all
         ):
             found.add("")
-        if self.resource_type in _FREE_NAMES and _holds(self.prefixes, WILDCARD):
+        if self.resource_type in FREE_NAMES and _holds(self.prefixes, WILDCARD):
             found.add(WILDCARD)
         return found - self.spelled.given - self.spelled.ungiven
 
@@ -290,7 +290,7 @@ class _TypeNames:
         if self._empty_prefix and any(settings.empty_prefix_covers_all for settings in both):
             more.add("")
         if (
-            self.resource_type in _FREE_NAMES
+            self.resource_type in FREE_NAMES
             and any(settings.wildcard_skips_starred_names for settings in both)
             and any(shelf.wildcard for shelf in self.shelves)
         ):

@@ -9,8 +9,8 @@ from aclweb.acl.authorizer import ResourceShelf
 from aclweb.acl.matching import empty_prefix_covers, glob_shape, matching_of, wildcard_covers
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourceType
 from aclweb.acl.simulate.axes import NameAxis
-from aclweb.acl.simulate.patterns import PatternNames
-from aclweb.acl.simulate.sets import Compact, Windowed, places_in, run, set_of, set_of_runs
+from aclweb.acl.simulate.patterns import UNFOLDED, PatternNames
+from aclweb.acl.simulate.sets import Compact, Run, Windowed, places_in, run, set_of, set_of_runs
 from aclweb.acl.simulate.worlds import Worlds
 
 _SMALL = 2_048
@@ -18,6 +18,9 @@ _SMALL = 2_048
 
 _FEW = 200
 """So few classes are looked up one by one sooner than all patterns are joined."""
+
+_SEARCHES = 16
+"""To search one in so many names takes as long as to write down the places of all."""
 
 _LITERAL, _PREFIXED, _GLOB = PatternType.LITERAL, PatternType.PREFIXED, PatternType.GLOB
 
@@ -31,7 +34,8 @@ class Coverage:
         self.shelf, self.added = worlds.shelves[resource_type]
         self._known: dict[tuple[int, str, bool], int] = {}
         self._patterns: dict[tuple[int, str], PatternNames] = {}
-        self._runs: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}  # of the prefixes asked for
+        self._runs: dict[str, tuple[Run, Run]] = {}  # of the prefixes asked for
+        self._places: dict[str, int] | None = None  # of all exact names, once many are asked for
 
     def of(self, pattern_type: PatternType, text: str, settings: AuthorizerSettings) -> int:
         """Return the classes that a pattern covers for certain under these settings."""
@@ -60,15 +64,13 @@ class Coverage:
     def _names_of(self, pattern_type: PatternType, text: str) -> PatternNames:
         if pattern_type is _LITERAL and text != WILDCARD:
             # Not kept: sets of one late name each take much room.
-            return PatternNames(pattern_type, text, self.axis.place_of(text), 0, 0)
+            return PatternNames(pattern_type, text, self._place_of(text), 0, 0)
         if pattern_type is _PREFIXED and text:
             if self.axis.patterns:
                 names = self._starting_with(text)
                 return PatternNames(pattern_type, text, -1, names, names)
-            runs = self._runs.get(text)
-            if runs is None:
-                runs = self._runs[text] = self.axis.runs_starting_with(text)
-            names = run(*runs[0]) | run(*runs[1])
+            runs = self._runs_of(text)
+            names = UNFOLDED if self.axis.size > _SMALL else run(*runs[0]) | run(*runs[1])
             return PatternNames(pattern_type, text, -1, names, names, runs)
         before = after = self.of(pattern_type, text, self.worlds.settings)
         if not self.worlds.same_settings:
@@ -89,6 +91,23 @@ class Coverage:
                 shape.matches, len(axis.exact)
             )
         return 0
+
+    def _runs_of(self, prefix: str) -> tuple[Run, Run]:
+        """Return the places of the exact names, and of the PREFIX classes, that begin with a text."""
+        found = self._runs.get(prefix)
+        if found is None:
+            found = self._runs[prefix] = self.axis.runs_starting_with(prefix)
+        return found
+
+    def _place_of(self, name: str) -> int:
+        """Return the place of a single name, -1 if it has none."""
+        return self.axis.place_of(name) if self._places is None else self._places.get(name, -1)
+
+    def _matching(self, names: Collection[str]) -> int:
+        """Return the set of those of some names that are exact ones."""
+        if self._places is None and len(names) > len(self.axis.exact) // _SEARCHES:
+            self._places = {name: place for place, name in enumerate(self.axis.exact)}
+        return set_of(place for place in map(self._place_of, names) if place >= 0)
 
     def _starting_with(self, text: str) -> int:
         names = self.axis.starting_with(text)
@@ -191,8 +210,10 @@ class Coverage:
             if without
             else shelf.chain.prefixes
         )
-        covered |= self.axis.matching(
-            name for name in shelf.literals if not without or (_LITERAL, name) not in without
+        covered |= self._matching(
+            [name for name in shelf.literals if (_LITERAL, name) not in without]
+            if without
+            else shelf.literals
         )
         for text in dict.fromkeys(binding.resource_name for binding in shelf.globs):
             if (_GLOB, text) not in without:
@@ -227,7 +248,7 @@ class Coverage:
 
         is_kept: whether an ACL that stays is known to cover them all.
         """
-        if (is_kept and not self.axis.new) or names.within_windowed(self._evenly_covered) is names:
+        if (is_kept and not self.axis.new) or self.is_evenly_covered(names):
             yield names, True, True, False
             return
         if names.is_single:
@@ -246,6 +267,10 @@ class Coverage:
                     if part:
                         yield part, was, comes, is_new
 
+    def is_evenly_covered(self, names: Compact) -> bool:
+        """Whether some ACL covers each of these names before and after, and none is new."""
+        return names.within_windowed(self._evenly_covered) is names
+
     @cached_property
     def _evenly_covered(self) -> Windowed:
         """The names that some ACL covers before and after, and that are not new."""
@@ -259,9 +284,10 @@ class Coverage:
         """Return the classes that some of these sorted prefixes cover."""
         axis, above = self.axis, ""
         widest = [above := prefix for prefix in prefixes if not above or not prefix.startswith(above)]
-        exact = set_of_runs(map(axis.sorted_exact.range_of, widest))
-        classes = set_of_runs(map(axis.sorted_prefixes.range_of, widest))
-        covered = exact | classes << len(axis.exact)
+        if not self._runs and len(widest) > len(axis.prefixes) // _SEARCHES:
+            self._runs = axis.runs_by_prefix()
+        runs = list(map(self._runs_of, widest))
+        covered = set_of_runs(exact for exact, _ in runs) | set_of_runs(classes for _, classes in runs)
         for prefix in widest if axis.patterns else ():
             covered |= self.of(_PREFIXED, prefix, self.worlds.settings)
         return covered
@@ -275,7 +301,7 @@ class Coverage:
         if PatternType.UNKNOWN._value_ in texts:
             return self.axis.all
         literals, prefixes = (texts.pop(each._value_, set[str]()) for each in (_LITERAL, _PREFIXED))
-        covered = self.axis.matching(literals - {WILDCARD}) | self._under_prefixes(sorted(prefixes - {""}))
+        covered = self._matching(literals - {WILDCARD}) | self._under_prefixes(sorted(prefixes - {""}))
         wide = [(_LITERAL, WILDCARD)] if WILDCARD in literals else []
         wide += [(_PREFIXED, "")] if "" in prefixes else []
         wide += [(PatternType(code), text) for code, own in texts.items() for text in own]

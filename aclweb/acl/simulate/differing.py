@@ -20,7 +20,7 @@ from aclweb.acl.simulate.operations import OperationClass, Operations, joined
 from aclweb.acl.simulate.patterns import OwnNames, Patterns, names_of
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
+from aclweb.acl.simulate.sets import Compact, Places, Scattered, Windowed, places_in, set_of
 from aclweb.acl.simulate.sorting_names import (
     CoveredNames,
     PatternTree,
@@ -31,10 +31,16 @@ from aclweb.acl.simulate.sorting_names import (
 )
 from aclweb.acl.simulate.worlds import Worlds
 
+_FEW_NAMES = 8
+"""Cells on so few names are found by each of these."""
+
 
 @dataclass(slots=True)
 class _Rest:
-    """Cells of all sessions without a class of their own, on names. alike: principals of which they hold too."""
+    """Cells of all sessions without a class of their own, on names. alike: principals of which they hold too.
+
+    names: theirs, of which parts can be cut out.
+    """
 
     cells: Cells
     names: Compact
@@ -47,11 +53,16 @@ class _OfOthers:
     def __init__(self, cells: list[Cells], alike: int) -> None:
         self.all = [_Rest(each, each.names.dense, alike) for each in cells]
         self._large: list[_Rest] = []
-        self._single: dict[int, list[_Rest]] = {}  # by the place of the name
+        self._small: list[_Rest] = []
+        self._by_place: dict[int, list[_Rest]] = {}  # the small ones, by the place of each name
         for each in self.all:
-            names = each.names
-            (self._single.setdefault(names.offset, []) if names.is_single else self._large).append(each)
-        self._single_names = set_of(self._single)
+            if each.names.size > _FEW_NAMES:
+                self._large.append(each)
+                continue
+            self._small.append(each)
+            for place in places_in(each.names.whole):
+                self._by_place.setdefault(place, []).append(each)
+        self._small_names = set_of(self._by_place)
 
     @property
     def looked_at(self) -> int:
@@ -59,11 +70,14 @@ class _OfOthers:
         return len(self._large)
 
     def on(self, names: int) -> Iterator[_Rest]:
-        """Yield those that may be on some of these names; on one name alone only those that are."""
+        """Yield those that may be on some of these names; of those on few names only those that are."""
         yield from self._large
-        inside = names & self._single_names
-        for place in places_in(inside) if inside != self._single_names else self._single:
-            yield from self._single[place]
+        inside = names & self._small_names
+        if inside == self._small_names:
+            yield from self._small
+        elif inside:
+            found = {id(each): each for place in places_in(inside) for each in self._by_place[place]}
+            yield from found.values()
 
 
 class DifferingCells:
@@ -140,8 +154,20 @@ class DifferingCells:
         )
 
     def _gather(self, members: int, cells: Cells) -> None:
-        weight = self._gathered.add(members, cells)
+        self._gather_on(members, cells, (cells.names,))
+
+    def _gather_on(self, members: int, cells: Cells, names: Sequence[Places]) -> None:
+        weight = self._gathered.add_on(members, cells, names)
         self._meter.spend(STEPS_OF_A_KIND if weight else 1, weight)
+
+    def _gather_less(self, members: int, rest: _Rest, names: Compact) -> None:
+        """Take the cells of others for these principals, but for those on some of their names."""
+        cells = rest.cells
+        if isinstance(cells.names, Scattered):
+            # What is in few runs is not unfolded for each session.
+            self._gather_on(members, cells, (cells.names, names.by_runs))
+        else:
+            self._gather_on(members, cells, (rest.names.less(names),))
 
     def _of_others(self, operation: OperationClass) -> Iterator[Cells]:
         """Yield what differs for sessions without a class of their own."""
@@ -190,9 +216,9 @@ class DifferingCells:
                 self._meter.spend(1 + sum(each.looked_at for each in of_others) // LOOKED_AT_A_STEP)
                 told = names_of(filed for filed in own if filed.operations & operation.bit)
                 self._part_from_others(member, told & self._wanted, of_others)
-            for each in cells:
-                if each.operations & operation.bit:
-                    self._gather(member, each._replace(operations=operation.codes))
+            for (hosts, own_codes, _, outcome), names in cells:
+                if own_codes & operation.bit:
+                    self._gather_on(member, Cells(hosts, operation.codes, names[0], outcome), names)
 
     def _part_from_others(self, member: int, own_names: int, of_others: Iterable[_OfOthers]) -> None:
         """Take a session from those without a class of their own on some names, and leave it among them on others."""
@@ -206,7 +232,7 @@ class DifferingCells:
             if inside:
                 each.alike &= ~member
                 if inside is not names:
-                    self._gather(member, each.cells.on(names.less(inside)))
+                    self._gather_less(member, each, inside)
 
     def _take_by_name(
         self, session: AskedSession, own: Sequence[CoveredNames], rest: Mapping[int, _OfOthers]

@@ -6,15 +6,18 @@ hosts or operations) become one, until no two can.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from aclweb.acl.authorizer import Basis
 from aclweb.acl.model import OPERATIONS, Operation, ResourceType
 from aclweb.acl.simulate.budget import NAMES_OF_A_DIFFERENCE
 from aclweb.acl.simulate.impact import LISTS, Group, Outcome, Side
 from aclweb.acl.simulate.outcomes import OutcomeKey, key_of
-from aclweb.acl.simulate.sets import Compact, Places, joined_of, whole_of
+from aclweb.acl.simulate.sets import Places, joined_of
+
+_Set = TypeVar("_Set", int, Places)
 
 Sets3 = tuple[int, int, int]
 """Of principals, hosts, and operations (by their codes)."""
@@ -33,10 +36,6 @@ class Cells(NamedTuple):
     operations: int
     names: Places
     outcome: Outcome
-
-    def on(self, names: Places) -> Cells:
-        """Return the same on other names."""
-        return Cells(self.hosts, self.operations, names, self.outcome)
 
 
 def joined_by_names(found: Iterable[Cells]) -> list[Cells]:
@@ -59,6 +58,10 @@ class Gathered:
 
         That is in kinds of difference, of some 300 bytes of memory each.
         """
+        return self.add_on(principals, cells, (cells.names,))
+
+    def add_on(self, principals: int, cells: Cells, names: Sequence[Places]) -> int:
+        """Take the same cells on other names, of which `joined_of` tells the set."""
         outcome = cells.outcome
         key = key_of(outcome)
         found = self._outcomes.get(key)
@@ -68,15 +71,15 @@ class Gathered:
         rest = (principals, cells.hosts, cells.operations)
         there = by_rest.get(rest)
         if there is not None:
-            there.append(cells.names)
+            there += names
             return 0
-        by_rest[rest] = [cells.names]
-        return 1 + cells.names.octets * 8 // NAMES_OF_A_DIFFERENCE
+        by_rest[rest] = list(names)
+        return 1 + sum([own.octets for own in names]) * 8 // NAMES_OF_A_DIFFERENCE
 
     def cells(self) -> list[Cells]:
         """Return the cells of one session, joined where they differ in names alone."""
         return [
-            Cells(hosts, operations, Compact.of(whole_of(names)), outcome)
+            Cells(hosts, operations, joined_of(names), outcome)
             for outcome, by_rest in self._outcomes.values()
             for (_, hosts, operations), names in by_rest.items()
         ]
@@ -133,29 +136,85 @@ def whatever_the_acls(groups: Iterable[Group], *, whether_any: bool = False) -> 
 
 def joined(found: list[Sets]) -> list[Sets]:
     """Return the same cells in sets of which no two differ in one respect alone."""
+    joining = _Joining(found)
     count = 0
-    while len(found) > 1 and count != len(found):
-        count = len(found)
-        found = _joined_by_names(found)
+    while len(joining.rows) > 1 and count != len(joining.rows):
+        count = len(joining.rows)
+        joining.by_names()
         for respect in _OTHER_RESPECTS:
-            found = _joined_by(found, respect)
-    return found
+            joining.by(respect)
+    return joining.found()
 
 
-def _joined_by_names(found: list[Sets]) -> list[Sets]:
-    by_rest: dict[Sets3, list[Places]] = {}
-    for principals, hosts, operations, names in found:
-        by_rest.setdefault((principals, hosts, operations), []).append(names)
-    if len(by_rest) == len(found):
+_Row = tuple[int, int, int, int]
+"""The numbers of the sets of principals, of hosts, of operations and of names."""
+
+
+class _Joining:
+    """Sets that are joined where they differ in one respect alone.
+
+    Equal ones have one number, because a set can be long, and it is compared with others again and again.
+    """
+
+    def __init__(self, found: Iterable[Sets]) -> None:
+        self._sets = _Numbers[int]()
+        self._names = _Numbers[Places]()
+        number, of_names = self._sets.number, self._names.number
+        self.rows: list[_Row] = [
+            (number(principals), number(hosts), number(operations), of_names(names))
+            for principals, hosts, operations, names in found
+        ]
+
+    def found(self) -> list[Sets]:
+        """Return the sets themselves."""
+        sets, names = self._sets.all, self._names.all
+        return [
+            (sets[first], sets[second], sets[third], names[last]) for first, second, third, last in self.rows
+        ]
+
+    def by_names(self) -> None:
+        """Join those that differ in names alone."""
+        by_rest: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
+        for principals, hosts, operations, names in self.rows:
+            by_rest[principals, hosts, operations].append(names)
+        if len(by_rest) < len(self.rows):
+            self.rows = [(*rest, self._all_names(own)) for rest, own in by_rest.items()]
+
+    def by(self, respect: int) -> None:
+        """Join those that differ in principals, in hosts, or in operations alone."""
+        by_rest: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+        for row in self.rows:
+            by_rest[row[:respect] + row[respect + 1 :]].append(row[respect])
+        if len(by_rest) < len(self.rows):
+            self.rows = [
+                (*rest[:respect], self._all_of(own), *rest[respect:])  # type: ignore[misc]
+                for rest, own in by_rest.items()
+            ]
+
+    def _all_names(self, numbers: list[int]) -> int:
+        if len(numbers) == 1:
+            return numbers[0]
+        return self._names.number(joined_of([self._names.all[number] for number in numbers]))
+
+    def _all_of(self, numbers: list[int]) -> int:
+        if len(numbers) == 1:
+            return numbers[0]
+        members = 0
+        for number in numbers:
+            members |= self._sets.all[number]
+        return self._sets.number(members)
+
+
+class _Numbers(Generic[_Set]):
+    """Different sets, by the numbers that they were given. all: the set of each number."""
+
+    def __init__(self) -> None:
+        self.all: list[_Set] = []
+        self._numbers: dict[_Set, int] = {}
+
+    def number(self, own: _Set) -> int:
+        found = self._numbers.get(own)
+        if found is None:
+            found = self._numbers[own] = len(self.all)
+            self.all.append(own)
         return found
-    return [(*rest, joined_of(names)) for rest, names in by_rest.items()]
-
-
-def _joined_by(found: list[Sets], respect: int) -> list[Sets]:
-    by_rest: dict[tuple[Any, ...], int] = {}
-    for sets in found:
-        rest = sets[:respect] + sets[respect + 1 :]
-        by_rest[rest] = by_rest.get(rest, 0) | sets[respect]  # type: ignore[operator]
-    if len(by_rest) == len(found):
-        return found
-    return [(*rest[:respect], own, *rest[respect:]) for rest, own in by_rest.items()]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT, mask_of
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
-from aclweb.acl.simulate.sets import Compact, set_of
+from aclweb.acl.simulate.sets import Compact, Run, run, set_of
 
 PatternKey = tuple[int, str]
 """The code of a pattern type, and the text."""
@@ -73,20 +73,46 @@ class UnknownPatterns:
 NO_UNKNOWN = UnknownPatterns()
 
 
+_SHORT = 64
+"""So many names in runs are put into a set one by one sooner than as a set of their own."""
+
+UNFOLDED = -1
+"""In the place of a set of classes: it is made of the runs when it is asked for."""
+
+
 @dataclass(slots=True)
 class PatternNames:
     """The classes of names that one pattern covers. place: of the only one, of a LITERAL; else -1.
 
     own_before, own_after: the sets of all others; read `before` and `after`, which hold for both. runs: those of
-    a prefix as two runs of places, where they are no more than these.
+    a prefix as two runs of places, where they are no more than these; then the sets may be `UNFOLDED`.
     """
 
     pattern_type: PatternType
     text: str
     place: int
-    own_before: int
-    own_after: int
-    runs: tuple[tuple[int, int], tuple[int, int]] | None = None
+    _before: int
+    _after: int
+    runs: tuple[Run, Run] | None = None
+
+    @property
+    def own_before(self) -> int:
+        if self._before < 0:
+            assert self.runs is not None
+            self._before = self._after = run(*self.runs[0]) | run(*self.runs[1])
+        return self._before
+
+    @property
+    def own_after(self) -> int:
+        return self._after if self._after >= 0 else self.own_before
+
+    @property
+    def are_few(self) -> bool:
+        """Whether these are in two short runs, of which no set was made."""
+        if self._before >= 0 or self.runs is None:
+            return False
+        (start, end), (behind, last) = self.runs
+        return end - start + last - behind <= _SHORT
 
     @property
     def key(self) -> PatternKey:
@@ -110,7 +136,11 @@ class PatternNames:
     @property
     def moved(self) -> int:
         """The classes that it covers on one side alone."""
-        return 0 if self.own_before is self.own_after else self.own_before ^ self.own_after
+        return (
+            0
+            if self.runs is not None or self.own_before is self.own_after
+            else self.own_before ^ self.own_after
+        )
 
     def touches(self, names: int) -> bool:
         """Whether it covers one of these classes, before or afterwards."""
@@ -199,6 +229,9 @@ def names_of(patterns: Iterable[Pattern | FiledPattern]) -> int:
         covers = pattern.covers
         if covers.place >= 0:
             places.append(covers.place)
+        elif covers.are_few:
+            for start, end in covers.runs or ():
+                places += range(start, end)
         else:
             names |= covers.own_before
             if covers.own_after is not covers.own_before:

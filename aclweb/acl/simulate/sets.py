@@ -8,11 +8,18 @@ Sets that are kept take the least room (`least`): a few names far from one anoth
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 _FEW = 8
+
+_SPARSE = 4_096
+"""Of so many places at least for each member, each is taken out sooner than all are written down."""
+
+Run = tuple[int, int]
+"""Neighbouring places: the first, and the one behind the last."""
 
 
 def run(start: int, end: int) -> int:
@@ -26,9 +33,10 @@ def places_in(members: int) -> Iterator[int]:
         yield from range(start, end)
 
 
-def runs_of(members: int, offset: int = 0) -> Iterator[tuple[int, int]]:
+def runs_of(members: int, offset: int = 0) -> Iterator[Run]:
     """Yield start and end of each run of neighbouring members, in ascending order. offset: what the place 0 is."""
-    if members.bit_count() <= _FEW:
+    count = members.bit_count()
+    if count <= _FEW or count * _SPARSE <= members.bit_length():
         yield from _runs_of_few(members, offset)
         return
     digits = f"{members:b}"  # the last is of the place 0
@@ -40,20 +48,21 @@ def runs_of(members: int, offset: int = 0) -> Iterator[tuple[int, int]]:
         one = digits.rfind("1", 0, zero) if zero > 0 else -1
 
 
-def _runs_of_few(members: int, offset: int) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
+def _runs_of_few(members: int, offset: int) -> list[Run]:
+    runs: list[Run] = []
     start = end = -1
     while members:
-        bit = members & -members
-        place = bit.bit_length() - 1
-        if place != end:
-            if end >= 0:
+        # From the highest on, so that what is left gets smaller.
+        place = members.bit_length() - 1
+        members ^= 1 << place
+        if place != start - 1:
+            if start >= 0:
                 runs.append((start + offset, end + offset))
-            start = place
-        end = place + 1
-        members ^= bit
-    if end >= 0:
+            end = place + 1
+        start = place
+    if start >= 0:
         runs.append((start + offset, end + offset))
+    runs.reverse()
     return runs
 
 
@@ -206,6 +215,11 @@ class Compact(NamedTuple):
         return Compact(self.low ^ others.low, self.offset, self.tail ^ others.tail, self.tail_offset)
 
     @property
+    def by_runs(self) -> Places:
+        """The same set, in little room where it is in few runs; its form may be another than that of `least`."""
+        return self if self.octets <= _FEW else Scattered.of(self.runs())
+
+    @property
     def canonical(self) -> Compact:
         """The same set in the form of `of`."""
         low, offset, tail, tail_offset = self
@@ -258,14 +272,15 @@ class Scattered(NamedTuple):
         return cls(array("I", chain.from_iterable(runs)).tobytes())
 
     @property
-    def _ends(self) -> array[int]:
+    def all_ends(self) -> array[int]:
+        """Start and end of each run, in ascending order."""
         found = array("I")
         found.frombytes(self.ends)
         return found
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """Yield start and end of each run of neighbouring places, in ascending order."""
-        ends = iter(self._ends)
+        ends = iter(self.all_ends)
         return zip(ends, ends, strict=True)
 
     @property
@@ -286,7 +301,7 @@ class Scattered(NamedTuple):
     @property
     def size(self) -> int:
         """How many places these are."""
-        ends = self._ends
+        ends = self.all_ends
         return sum(ends[1::2]) - sum(ends[::2])
 
     @property
@@ -297,7 +312,7 @@ class Scattered(NamedTuple):
     @property
     def offset(self) -> int:
         """The first place."""
-        return self._ends[0]
+        return self.all_ends[0]
 
     @property
     def is_single(self) -> bool:
@@ -340,18 +355,58 @@ def least_of_runs(runs: Iterable[tuple[int, int]]) -> Places:
 
 
 def joined_of(parts: Sequence[Places]) -> Places:
-    """Return all that some sets hold, in the form that takes the least room."""
+    """Return all that some sets hold which do not overlap, in the form that takes the least room.
+
+    Of a set that comes with others that lie within it, these are left out: what an odd number of them holds is held.
+    """
     if len(parts) == 1:
         return parts[0].least
-    runs: list[tuple[int, int]] = []
+    widest: Sequence[int] = ()
+    ends = set[int]()
+    dense = 0
     for part in parts:
-        if part.is_single:
-            runs.append((part.offset, part.offset + 1))
-        elif isinstance(part, Compact) and part.octets > _SHORT // 8:
-            return least(whole_of(parts))
+        if isinstance(part, Scattered):
+            own: Sequence[int] = part.all_ends
+            if len(own) > len(widest):
+                own, widest = widest, own
+            ends.symmetric_difference_update(own)
+        elif part.is_single:
+            ends ^= {part.offset, part.offset + 1}
+        elif part.octets > _SHORT // 8 and not _are_scattered(part.size, part.octets * 8):
+            dense ^= part.whole
         else:
-            runs += part.runs()
-    return least_of_runs(sorted(runs))
+            ends.symmetric_difference_update(chain.from_iterable(part.runs()))
+    found = _turned(widest, ends)
+    return least(dense ^ set_of_runs(_in_pairs(found))) if dense else _least_of_ends(found)
+
+
+_SEARCHED = 8
+"""Of so many numbers for each, one is searched sooner than all are sorted."""
+
+
+def _turned(ends: Sequence[int], others: set[int]) -> Sequence[int]:
+    """Return those of some numbers in order and of some others that are in one of both, in order."""
+    if len(ends) < len(others) * _SEARCHED:
+        return sorted(others.symmetric_difference(ends))
+    found = array("I", ends)
+    for end in others:
+        place = bisect_left(found, end)
+        if place < len(found) and found[place] == end:
+            del found[place]
+        else:
+            found.insert(place, end)
+    return found
+
+
+def _least_of_ends(ends: Sequence[int]) -> Places:
+    """Return the set of all places in runs, whose ends these are, in order, in the form of `least`."""
+    if ends and _are_scattered(len(ends) // 2, ends[-1] - ends[0]):
+        return Scattered(array("I", ends).tobytes())
+    return Compact.of_runs(_in_pairs(ends))
+
+
+def _in_pairs(ends: Sequence[int]) -> list[Run]:
+    return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def whole_of(parts: Iterable[Places]) -> int:

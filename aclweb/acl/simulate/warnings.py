@@ -189,12 +189,11 @@ class Warnings:
                 continue
             axis = self.worlds.universe.axis(resource_type)
             known = axis.given | axis.new
-            missing = sorted(
-                name for name in shelf.literals if name != WILDCARD and not axis.one(name) & known
-            )
+            unknown = axis.matching(name for name in shelf.literals if name != WILDCARD) & ~known
+            missing = [name for _, name in axis.classes(unknown)]
             if resource_type is ResourceType.TOPIC:
                 nobodys = [name for name in missing if why_no_topic(name) is not None]
-                missing = [name for name in missing if why_no_topic(name) is None]
+                missing = [name for name in missing if name not in set(nobodys)] if nobodys else missing
                 if nobodys and not self.worlds.met_only:
                     yield f"No topic can be called {listed(list(map(name_text, nobodys)), 'name')}."
             if missing:

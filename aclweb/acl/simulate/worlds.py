@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.matching import matching_of, why_no_address, why_no_resource
+from aclweb.acl.matching import matching_of, why_no_address, why_no_resource, why_no_topic
 from aclweb.acl.model import (
     ANY_USER,
     OPERATIONS,
@@ -24,7 +24,7 @@ from aclweb.acl.model import (
     is_never_asked,
 )
 from aclweb.acl.simulate.axes import EXACT, PREFIX
-from aclweb.acl.simulate.classes import Names, Universe
+from aclweb.acl.simulate.classes import FREE_NAMES, Names, Universe
 from aclweb.acl.simulate.sets import places_in, run, set_of
 
 
@@ -110,6 +110,8 @@ class Worlds:
 
     def without_resource(self, resource_type: ResourceType, among: int) -> int:
         """Return those of these classes of which nothing can have a name; what was given exists."""
+        if resource_type in FREE_NAMES:
+            return 0
         axis = self.universe.axis(resource_type)
         unsure = among & run(0, axis.first_pattern) & ~(axis.given | axis.new)
         return set_of(
@@ -145,6 +147,8 @@ class Worlds:
 
 
 def _is_nobodys_name(resource_type: ResourceType, kind: str, text: str) -> bool:
+    if resource_type is ResourceType.TOPIC and kind == EXACT and text != WILDCARD:
+        return why_no_topic(text) is not None
     if kind == PREFIX and not text:
         return False
     pattern = PatternType.LITERAL if kind == EXACT else PatternType.PREFIXED
