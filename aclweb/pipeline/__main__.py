@@ -22,7 +22,16 @@ from pyspark.sql import SparkSession
 
 from aclweb.acl.model import AclError, NotationError, number_of
 from aclweb.acl.notation import LAYOUTS, RECORD_LAYOUTS, of_pattern
-from aclweb.pipeline.access import KEPT_DAYS, bytes_of, check_zones, extend, look, note_sources, nothing_new
+from aclweb.pipeline.access import (
+    KEPT_DAYS,
+    Look,
+    bytes_of,
+    check_zones,
+    extend,
+    look,
+    note_sources,
+    nothing_new,
+)
 from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, days
 from aclweb.pipeline.environment import SettingError
@@ -44,6 +53,8 @@ from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.progress import Progress, told_to
 from aclweb.pipeline.readings import Reading
+from aclweb.pipeline.reprocessing import Again, reprocess
+from aclweb.pipeline.reprocessing import summary as reprocess_summary
 from aclweb.pipeline.results import ResultError
 from aclweb.pipeline.session import SessionError, end_jvm, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
@@ -85,10 +96,14 @@ def _why(error: Exception) -> str:
 
 def _access(options: Namespace) -> int:
     """Make or extend the access table of a cluster, once or again and again until the process is stopped."""
+    if options.partial and options.reprocess is None:
+        raise SourceError("--partial is about days that are read again; give them with --reprocess.")
+    if options.reprocess is not None and options.every is not None:
+        raise SourceError("--reprocess reads days again once; leave out --every.")
     watch = _Watch(options.known)
-    _extend(options, watch)
+    is_done = _extend(options, watch)
     if options.every is None:
-        return 0
+        return 0 if is_done else 1
     while True:
         time.sleep(options.every)
         try:
@@ -119,8 +134,11 @@ class _Watch:
         self._said = frozenset(sentences)
 
 
-def _extend(options: Namespace, watch: _Watch) -> None:
-    """Add what is new in the logs to the table; with nothing to do, no Spark is started, and nothing said again."""
+def _extend(options: Namespace, watch: _Watch) -> bool:
+    """Add what is new in the logs to the table; with nothing to do, no Spark is started, and nothing said again.
+
+    Return whether all that was asked for was done: a day may not be read again whose logs are gone.
+    """
     conf = _settings(options.conf)
     snapshot = _snapshot_of_access(options)
     looked = look(_local(options.out), _cluster(options, snapshot), _sources(options, options.time_zone))
@@ -137,28 +155,32 @@ def _extend(options: Namespace, watch: _Watch) -> None:
         if watch.looks == 1:
             print(nothing_new(looked))
         note_sources(looked)
-        if (
+        if options.reprocess is None and (
             snapshot is None
             or options.usage is None
             or watch.known == _state(options, snapshot, looked.cluster, names)
         ):
-            return
+            return True
     files = [fresh.path for fresh in looked.found.fresh]
     _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
     # A JVM that goes on serves later looks too, and nobody knows how much those will read.
-    log_bytes = bytes_of(looked) if options.every is None else None
+    log_bytes = bytes_of(looked) if options.every is None and options.reprocess is None else None
+    is_done = True
     with spark_session(
         options.master, conf=conf, log_bytes=log_bytes, archive=options.every is None
     ) as spark:
+        read = list(looked.sources) if options.reprocess else files
+        if read and not runs_here(spark):
+            check_executors(spark, read)
         if files:
-            if not runs_here(spark):
-                check_executors(spark, files)
             _progress("Counting, parsing and adding up.")
             extended = extend(spark, looked, keep_days=options.keep_days)
             for warning in extended.warnings:
                 print(warning, file=sys.stderr)
             print("\n".join(access_summary(extended)))
             print(f"Written to {options.out}.", flush=True)
+        if options.reprocess is not None:
+            is_done = _read_again(spark, options, looked)
         if snapshot is not None and options.usage is not None:
             _progress("Deciding.")
             table = Table.open(_local(options.out), looked.cluster)
@@ -166,6 +188,27 @@ def _extend(options: Namespace, watch: _Watch) -> None:
             watch.known = manifest["state"]
             print("\n".join(summary(manifest)))
             print(f"Written to {options.usage}.", flush=True)
+    return is_done
+
+
+def _read_again(spark: SparkSession, options: Namespace, looked: Look) -> bool:
+    """Read days of the table again; return whether all of them were."""
+    _progress("Reading days again.")
+    first, last = options.reprocess
+    done = reprocess(
+        spark,
+        _local(options.out),
+        looked.cluster,
+        Again(first, last, options.partial),
+        layouts={path: source.layout for path, source in looked.sources.items() if source.layout},
+        keep_days=options.keep_days,
+    )
+    for path in done.changed:
+        print(f"{path}: It changed while it was read.", file=sys.stderr)
+    for sentence in done.kept:
+        print(sentence, file=sys.stderr)
+    print("\n".join(reprocess_summary(done)), flush=True)
+    return not done.kept
 
 
 def _snapshot_of_access(options: Namespace) -> Snapshot | None:
@@ -314,6 +357,14 @@ def _day(given: str) -> str:
         raise ArgumentTypeError(f"{given!r} is no day; write it as 2026-11-01") from None
 
 
+def _days_again(given: str) -> tuple[str, str]:
+    first, dots, last = given.partition("..")
+    days = (_day(first), _day(last if dots else first))
+    if days[0] > days[1]:
+        raise ArgumentTypeError(f"{given!r} ends before it begins; name the earlier day first")
+    return days
+
+
 def _zone(given: str) -> str:
     try:
         return ZoneInfo(given).key
@@ -412,6 +463,17 @@ def _parser() -> ArgumentParser:
     _add_logs(access.add_mutually_exclusive_group(required=True).add_argument)
     _add_layouts(access)
     _add_every(access, "end after the first look")
+    access.add_argument(
+        "--reprocess",
+        type=_days_again,
+        metavar="DAY[..DAY]",
+        help="then read these days again from the logs that are there; a day stays as it is where logs of it are gone",
+    )
+    access.add_argument(
+        "--partial",
+        action="store_true",
+        help="with --reprocess: also where logs are gone; the table then has of the day what is there",
+    )
     access.add_argument(
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
     )

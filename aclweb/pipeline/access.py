@@ -5,33 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from aclweb.acl.model import number_of
-from aclweb.acl.notation import UNKNOWN
-from aclweb.pipeline import record_lines, totals
-from aclweb.pipeline.coverage import Row
+from aclweb.pipeline.counting import count_bytes, unknown_layouts
 from aclweb.pipeline.failures import JobError
-from aclweb.pipeline.files import READ
-from aclweb.pipeline.increments import (
-    Found,
-    Fresh,
-    NotTheSameError,
-    copy_bytes,
-    is_still_there,
-    look_for_new,
-)
-from aclweb.pipeline.job import keeping, path_of
+from aclweb.pipeline.increments import Found, Fresh, look_for_new
+from aclweb.pipeline.job import keeping
 from aclweb.pipeline.known_content import Source
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, by_file
-from aclweb.pipeline.readings import Reading, check_layouts, first_line, why_unknown
-from aclweb.pipeline.sources import nothing_read, read_counts
+from aclweb.pipeline.readings import why_unknown
+from aclweb.pipeline.sources import nothing_read
 from aclweb.pipeline.table.changing import (
     commit_and_sweep,
     next_version,
@@ -89,15 +77,10 @@ def look(table: Path, cluster: str, sources: Sequence[LogSource]) -> Look:
     found = look_for_new([source.path for source in sources], known, layouts=layouts)
     if found.problems and not (found.fresh or found.unchanged or found.skipped):
         raise JobError(nothing_read(dict(found.problems)))
-    unknown = _unknown(found.fresh)
+    unknown = unknown_layouts(found.fresh)
     if unknown and len(unknown) == len(found.fresh):
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
     return Look(folder, cluster, base, found, by_file(sources))
-
-
-def _unknown(fresh: Sequence[Fresh]) -> dict[str, str]:
-    """Return the paths of the files of an unknown layout, with the first line of each."""
-    return {one.path: first_line(one.path) for one in fresh if one.source.layout == UNKNOWN}
 
 
 def check_zones(looked: Look) -> None:
@@ -184,16 +167,6 @@ def extend(
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """What Spark counted: only the bytes of `fresh`, all of which were read as they were looked at."""
-
-    lines: DataFrame
-    coverage: Sequence[Row]
-    fresh: Sequence[Fresh]
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class _Extending:
     """One change of the table. oldest_day: the first day that is kept."""
 
@@ -204,7 +177,10 @@ class _Extending:
     oldest_day: str
 
     def run(self) -> Extended:
-        looked, counted = self.looked, self._count()
+        looked = self.looked
+        counted = count_bytes(
+            self.spark, looked.found.fresh, self.unfinished, self.keep, zone_of=looked.zone_of
+        )
         writing = Writing(
             self.spark, looked.folder, looked.cluster, looked.base, self.unfinished, self.oldest_day
         )
@@ -221,64 +197,11 @@ class _Extending:
             lines=added.lines,
             decisions=added.decisions,
             too_old=added.too_old,
-            warnings=counted.warnings,
+            warnings=tuple(
+                f"{path}: It changed while it was read; it is read at the next run."
+                for path in counted.changed
+            ),
         )
-
-    def _count(self) -> _Counted:
-        """Count the new bytes; what changed while Spark read it is left for the next run."""
-        files, late = self._readable()
-        readings = {
-            path: Reading(fresh.source.layout, self.looked.zone_of(fresh)) for path, fresh in files.items()
-        }
-        counted = read_counts(self.spark, list(files), self.keep, readings=readings)
-        states = counted.states
-        brokers = partial(_broker_of, {path: fresh.source.broker for path, fresh in files.items()})
-        lines = self.keep(record_lines.said(counted.counts, brokers))
-        found = [row.asDict() for row in totals.coverage(lines).collect()]
-        unsure = {
-            path
-            for path, fresh in files.items()
-            if states[path].state != READ or (fresh.is_whole_file and not is_still_there(fresh))
-        }
-        wrong = [row["file"] for row in found if path_of(row["file"]) in unsure]
-        if wrong:
-            right = counted.counts.filter(~F.col("file").isin(wrong))
-            lines = self.keep(record_lines.said(right, brokers))
-        late += [files[path].path for path in sorted(unsure)]
-        coverage = []
-        for row in found:
-            if (path := path_of(row["file"])) not in unsure:
-                fresh = files[path]
-                facts = {"file": fresh.path, "broker": fresh.source.broker}
-                coverage.append(row | facts)
-        check_layouts(coverage, _unknown(list(files.values())), "file")
-        return _Counted(
-            lines,
-            coverage,
-            [fresh for path, fresh in files.items() if path not in unsure],
-            tuple(f"{path}: It changed while it was read; it is read at the next run." for path in late),
-        )
-
-    def _readable(self) -> tuple[dict[str, Fresh], list[str]]:
-        """Return the files for Spark with what each holds, and the paths of files that are no longer there."""
-        copies = self.unfinished / "new"
-        copies.mkdir()
-        files, late = {}, []
-        for fresh in self.looked.found.fresh:
-            try:
-                path = fresh.path if fresh.is_whole_file else str(copy_bytes(fresh, copies).resolve())
-            except NotTheSameError:
-                late.append(fresh.path)
-            else:
-                files[path] = fresh
-        if not files:
-            raise JobError(f"Every log file with something new was replaced while it was read: {late[0]}.")
-        return files, late
-
-
-def _broker_of(brokers: Mapping[str, str], file: str) -> str:
-    """Return the broker of a file as Spark names it; brokers: by path."""
-    return brokers[path_of(file)]
 
 
 def summary(extended: Extended) -> list[str]:

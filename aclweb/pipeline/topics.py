@@ -50,7 +50,9 @@ CONNECTOR = (
 BY_KEY, BY_TOPIC = "key", "topic"
 BROKERS = (BY_KEY, BY_TOPIC)
 
-_SCHEME = "kafka:"
+SCHEME = "kafka:"
+"""What stands before a topic where a table names the file of a record."""
+
 _PATIENCE_SECONDS = 30
 _MOST_ROWS = 50_000
 _LONGEST_KEY = 249
@@ -366,7 +368,7 @@ class _Adding:
 
 def _file_of(topic: Topic) -> Column:
     """Return what stands for the file of a message: the topic, and the broker that its key names."""
-    start = f"{_SCHEME}{topic.name}/"
+    start = f"{SCHEME}{topic.name}/"
     if topic.broker == BY_TOPIC:
         return F.lit(start)
     key = F.make_valid_utf8(F.col("key").cast("string"))
@@ -375,12 +377,12 @@ def _file_of(topic: Topic) -> Column:
 
 def _broker_of(topic: str, file: str) -> str:
     """Return the broker that `file` names, and the topic where it names none."""
-    return file.removeprefix(f"{_SCHEME}{topic}/") or topic
+    return file.removeprefix(f"{SCHEME}{topic}/") or topic
 
 
 def _coverage(lines: DataFrame, topic: Topic) -> list[Row]:
     """Return the coverage of a micro-batch by broker; without the name of one, no hour is covered."""
-    start = f"{_SCHEME}{topic.name}/"
+    start = f"{SCHEME}{topic.name}/"
     found = totals.coverage(lines).limit(_MOST_ROWS + 1).collect()
     if len(found) > _MOST_ROWS:
         raise JobError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,17 +74,23 @@ class Writing:
         problems: Mapping[str, Mapping[str, Any]],
         zones: Mapping[str, str | None],
         offsets: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+        anew: Collection[str] = (),
     ) -> Added:
         """Add records to the table and return its new version.
 
         lines: schemas.LINES with brokers, kept. coverage: the rows of `totals.coverage` for all of them, with the
-        `file` and `broker` that the table shows. The others are those of `next_version`.
+        `file` and `broker` that the table shows. anew: days of which the table is to hold these records alone. The
+        others are those of `next_version`.
 
         Raises TableError where the table cannot be changed.
         """
         rows = [row for row in coverage if self._is_kept(row["day"])]
         by_day = {row["day"] or "": row for row in added(rows, "day")}
-        folded = {day for day in days_to_fold(self.base, by_day) if not day or self._is_kept(day)}
+        folded = {
+            day
+            for day in days_to_fold(self.base, by_day)
+            if day not in anew and (not day or self._is_kept(day))
+        }
         parts = {
             ACCESS: self._write_access(lines, folded),
             COVERAGE: self._write_coverage(rows, folded),
@@ -96,6 +102,7 @@ class Writing:
                 decisions=by_day[day]["decisions"] if day in by_day else 0,
                 parts={dataset: found.get(day, ()) for dataset, found in parts.items()},
                 is_folded=day in folded,
+                is_anew=day in anew,
             )
             for day in {*by_day, *folded}
         }

@@ -53,13 +53,14 @@ _DAY = "day="
 class Written:
     """What a change wrote of one day: records, decisions, and parts by data set.
 
-    is_folded: the parts hold what the day had before, too.
+    is_folded: the parts hold what the day had before, too. is_anew: the day has this alone, and nothing of before.
     """
 
     lines: int
     decisions: int
     parts: Mapping[str, tuple[Part, ...]]
     is_folded: bool
+    is_anew: bool = False
 
 
 @contextmanager
@@ -132,7 +133,8 @@ def next_version(
     """
     days = {name: day for name, day in (base.days if base else {}).items() if not name or name >= oldest_day}
     for name, new in written.items():
-        old = days.get(name, Day(PARSER, 0, 0, {}))
+        empty = Day(PARSER, 0, 0, {})
+        old = empty if new.is_anew else days.get(name, empty)
         kept: Mapping[str, tuple[Part, ...]] = {} if new.is_folded else old.parts
         day = Day(
             min(old.parser, PARSER),
