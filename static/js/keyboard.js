@@ -33,7 +33,7 @@
   }
 
   document.addEventListener("keydown", function (event) {
-    if (event.ctrlKey && event.key === "k") {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
       const search = visible("[data-search]");
       if (search) {
         event.preventDefault();

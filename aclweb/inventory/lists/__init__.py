@@ -2,6 +2,7 @@
 
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
 from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.lists.completion import hosts_like, principals_like, resources_like
 from aclweb.inventory.lists.listing import (
     AclListFilters,
     AclRow,
@@ -27,9 +28,12 @@ __all__ = [
     "PrincipalRow",
     "all_acls",
     "history",
+    "hosts_like",
     "list_acls",
     "list_names",
     "list_principals",
     "names_known",
+    "principals_like",
+    "resources_like",
     "status",
 ]

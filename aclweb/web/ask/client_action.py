@@ -95,6 +95,7 @@ class ClientForm(AskForm):
                 widget=forms.TextInput(
                     attrs={
                         "class": "form-control name",
+                        "data-complete": role.resource_type.name,
                         "autocomplete": "off",
                         "spellcheck": "false",
                         "placeholder": ", ".join(role.default) if role.default else "",

@@ -6,11 +6,15 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.inventory import lists
+from aclweb.inventory.current import in_force
+from aclweb.web.browse.palette import exact_place
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_of
 
@@ -20,9 +24,12 @@ SHOWN = 8
 @login_required
 @require_GET
 def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the first finds of each kind, each with a link to all of them."""
+    """Show the first finds of each kind, each with a link to all of them; a text that is one name leads to its page."""
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("q", "")
+    assert isinstance(request.user, User)  # login_required
+    if text.strip() and (place := exact_place(in_force(cluster), request.user, text)) is not None:
+        return redirect(place.url)
     context: dict[str, Any] = {"cluster": cluster, "text": text, "search_text": text}
     if text.strip():
         filters = lists.AclListFilters(text=text)

@@ -6,6 +6,7 @@ from aclweb.web.browse import (
     acls,
     analyses,
     analysis_page,
+    completing,
     coverage,
     denials,
     findings,
@@ -19,6 +20,7 @@ from aclweb.web.browse import (
 
 urlpatterns = [
     path("c/<slug:slug>/search/", search.results, name="search"),
+    path("c/<slug:slug>/completions/<slug:kind>/", completing.names, name="completions"),
     path("c/<slug:slug>/topics/", topics.index, name="topics"),
     path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
     path("c/<slug:slug>/resource/", topics.resource, name="resource"),

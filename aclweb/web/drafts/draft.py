@@ -171,8 +171,9 @@ class AclForm(forms.Form):
             self.fields[name].required = False
         for name in ("operation", "resource_type"):
             self.fields[name].widget.attrs["class"] = "form-select"
-        for name in ("principal", "resource_name", "host"):
+        for name, names in (("principal", "principal"), ("resource_name", "resource"), ("host", "host")):
             self.fields[name].widget.attrs |= {
+                "data-complete": names,
                 "class": "form-control name",
                 "autocomplete": "off",
                 "spellcheck": "false",

@@ -87,8 +87,9 @@ class AskForm(forms.Form):
         self.settings = settings
         self.host_note = ""
         self.principal_note = ""
-        for name in ("principal", "name", "host"):
+        for name, names in (("principal", "principal"), ("name", "resource"), ("host", "host")):
             self.fields[name].widget.attrs |= {
+                "data-complete": names,
                 "autocomplete": "off",
                 "spellcheck": "false",
                 "autocapitalize": "none",

@@ -1,0 +1,98 @@
+"""Which names does somebody mean who has typed a part of one?
+
+The names of one kind are put in order once a revision; a question reads them from the start and stops when it has
+enough. A name counts in capital or small letters: this is how people search. What decides compares letter by letter.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import ANY_USER, CLUSTER_NAME, WILDCARD, ResourceType
+from aclweb.inventory.current import ClusterView
+
+
+class KnownNames:
+    """Names of one kind, to be found by a part of them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(sorted(filter(_can_be_typed, names)))
+        # Most names have no capital letters; these are kept once.
+        self._folded = tuple(name if (small := name.casefold()) == name else small for name in self._names)
+
+    def containing(self, text: str, most: int) -> list[str]:
+        """Return at most so many names that contain the text.
+
+        In this order: the same name, names that begin with it, names of which a word begins with it, others; each by
+        name. Of many names that only contain it, those that are seen first.
+        """
+        wanted = text.casefold()
+        found = list(islice(self._beginning(wanted), most))
+        if len(found) < most and wanted:
+            found += self._further(wanted, most - len(found))
+        # The same name may be far behind in a long list of names that begin with it.
+        return [text, *(name for name in found if name != text)][:most] if self._holds(text) else found
+
+    def _beginning(self, wanted: str) -> Iterator[str]:
+        return (
+            name for name, small in zip(self._names, self._folded, strict=True) if small.startswith(wanted)
+        )
+
+    def _further(self, wanted: str, most: int) -> list[str]:
+        words: list[str] = []
+        others: list[str] = []
+        for name, small in zip(self._names, self._folded, strict=True):
+            at = small.find(wanted)
+            if at <= 0:
+                continue
+            if not small[at - 1].isalnum():
+                words.append(name)
+                if len(words) == most:
+                    return words
+            elif len(others) < most:
+                others.append(name)
+        return [*words, *others][:most]
+
+    def _holds(self, name: str) -> bool:
+        place = bisect_left(self._names, name)
+        return place < len(self._names) and self._names[place] == name
+
+
+def principals_like(view: ClusterView, text: str, most: int) -> list[str]:
+    """Return at most so many principals that ACLs or the declared super users name, without `User:*`."""
+    known = view.loaded.remember(
+        ("principals_like", view.settings.super_users),
+        lambda: KnownNames(name for name in view.principals if name != ANY_USER),
+    )
+    return known.containing(text, most)
+
+
+def hosts_like(view: ClusterView, text: str, most: int) -> list[str]:
+    """Return at most so many hosts that ACLs name, without `*`."""
+    known = view.loaded.remember("hosts_like", lambda: KnownNames(view.index.hosts))
+    return known.containing(text, most)
+
+
+def resources_like(view: ClusterView, kind: ResourceType, text: str, most: int) -> list[str]:
+    """Return at most so many names of resources that exist, or that LITERAL ACLs name."""
+    known = view.loaded.remember(
+        ("resources_like", kind), lambda: KnownNames({*_existing(view, kind), *_named(view.index, kind)})
+    )
+    return known.containing(text, most)
+
+
+def _existing(view: ClusterView, kind: ResourceType) -> Iterable[str]:
+    return (CLUSTER_NAME,) if kind is ResourceType.CLUSTER else view.loaded.names.get(kind, ())
+
+
+def _named(index: AclIndex, kind: ResourceType) -> Iterator[str]:
+    shelf = index.shelf(kind)
+    return (name for name in shelf.literals if name != WILDCARD) if shelf is not None else iter(())
+
+
+def _can_be_typed(name: str) -> bool:
+    """Whether a field of one line gives this name back: browsers take line ends out."""
+    return not any(letter in "\r\n\0" or "\ud800" <= letter <= "\udfff" for letter in name)

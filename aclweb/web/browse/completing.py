@@ -1,0 +1,110 @@
+"""Which names fit what is being typed into a field? Asked at each pause, so from memory and a short list.
+
+A field says with `data-complete` which kind of names it takes; static/js/complete.js asks here and shows the list.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.acl.model import ResourceType
+from aclweb.clusters import Known
+from aclweb.insights.current import current_load
+from aclweb.insights.logged_names import denied_principals_like, hosts_of
+from aclweb.inventory import lists
+from aclweb.inventory.current import ClusterView, in_force
+from aclweb.web.browse.palette import places_like
+
+MOST = 12
+_LONGEST_ASKED = 300  # no name of a topic is longer, and a principal is found by less
+_HOSTS_READ = 200
+PRINCIPAL, HOST, ANY = "principal", "host", "any"
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One name that fits, what is known of it in a few words, and the page that it leads to, if it leads to one."""
+
+    name: str
+    note: str = ""
+    url: str = ""
+    is_name: bool = True
+
+
+@login_required
+@require_GET
+def names(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """List the names of one kind (`principal`, `host`, or a resource type such as `TOPIC`) that contain `?q=`.
+
+    `any` lists pages, changes and names with their addresses. ?principal= puts the hosts first from which this
+    principal is in the log.
+    """
+    cluster = access.cluster_or_404(request.user, slug)
+    view = in_force(cluster)
+    text = request.GET.get("q", "")[:_LONGEST_ASKED].strip()
+    if kind == ANY:
+        assert isinstance(request.user, User)  # login_required
+        places = places_like(view, request.user, text, MOST) if text else []
+        found = [Completion(place.name, place.note, place.url, place.is_name) for place in places]
+    elif kind == PRINCIPAL:
+        found = _principals(view, text)
+    elif kind == HOST:
+        found = _hosts(view, text, request.GET.get("principal", ""))
+    elif kind in ResourceType.__members__:
+        found = _resources(view, ResourceType[kind], text)
+    else:
+        raise Http404(
+            f"{kind!r} is no kind of names; use {PRINCIPAL}, {HOST}, {ANY} or a resource type such as TOPIC."
+        )
+    response = render(request, "browse/_completions.html", {"completions": found})
+    # A name typed again within a minute is not asked for again.
+    response["Cache-Control"] = "private, max-age=60"
+    return response
+
+
+def _principals(view: ClusterView, text: str) -> list[Completion]:
+    counts, supers = view.loaded.by_principal, view.settings.super_users
+    found = []
+    for name in lists.principals_like(view, text, MOST):
+        note = f"{counts[name]:,} ACL{'' if counts[name] == 1 else 's'}" if counts[name] else ""
+        found.append(Completion(name, "super user" if name in supers else note))
+    if len(found) < MOST and (load := current_load(view.cluster)) is not None:
+        known = {each.name for each in found}
+        denied = denied_principals_like(load, text, MOST + len(known))
+        found += [Completion(name, "denied in the log") for name in denied if name not in known]
+    return found[:MOST]
+
+
+def _hosts(view: ClusterView, text: str, principal: str) -> list[Completion]:
+    found: dict[str, str] = {}
+    if principal and (load := current_load(view.cluster)) is not None:
+        found = {
+            host: "of this principal in the log"
+            for host in hosts_of(load, principal, _HOSTS_READ)
+            if text in host
+        }
+    for host in lists.hosts_like(view, text, MOST):
+        found.setdefault(host, "named by ACLs")
+    return [Completion(host, note) for host, note in list(found.items())[:MOST]]
+
+
+def _resources(view: ClusterView, kind: ResourceType, text: str) -> list[Completion]:
+    existing = view.loaded.names.get(kind, ())
+    missing = "named by ACLs, does not exist" if view.known(kind) is Known.ALL else "named by ACLs"
+    return [
+        Completion(name, "" if _holds(existing, name) else missing)
+        for name in lists.resources_like(view, kind, text, MOST)
+    ]
+
+
+def _holds(names: tuple[str, ...], name: str) -> bool:
+    place = bisect_left(names, name)
+    return place < len(names) and names[place] == name

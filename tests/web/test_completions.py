@@ -1,0 +1,179 @@
+"""A field offers the names that fit what is typed, by keys too; the search field leads to pages and changes."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from aclweb.changes.models import Change
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.lists.completion import KnownNames
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow
+from tests.inventory.answering_cluster import Answers
+
+pytestmark = pytest.mark.django_db
+
+TOPICS = ("orders.eu", "orders.us", "payments.orders", "reorders", "Orders.asia", "stock")
+HELD = [
+    allow("User:bob", "READ", "orders.eu"),
+    allow("User:bob", "WRITE", "orders.eu"),
+    allow("User:billing", "READ", "gone.topic", host="10.0.0.7"),
+    allow("User:*", "READ", "stock"),
+    allow("User:bob", "READ", "bob-app", resource_type="GROUP"),
+]
+
+
+@pytest.fixture
+def synced(cluster):
+    sync(cluster, client=Answers(HELD, topics=[TopicInfo(name, 1) for name in TOPICS]))
+    cluster.refresh_from_db()
+    return cluster
+
+
+@pytest.fixture
+def offered(client, synced, ada):
+    client.force_login(ada)
+
+    def ask(kind, text, **more):
+        answer = client.get(reverse("completions", args=[synced.slug, kind]), {"q": text, **more})
+        assert answer.status_code == 200
+        return [(each.name, each.note) for each in answer.context["completions"]]
+
+    return ask
+
+
+def names(found):
+    return [name for name, _ in found]
+
+
+def test_names_that_begin_with_the_text_come_before_words_and_others():
+    known = KnownNames(["b.orders", "orders", "orders.eu", "reorders", "Orders.x"])
+
+    assert known.containing("orders", 9) == ["orders", "Orders.x", "orders.eu", "b.orders", "reorders"]
+    assert known.containing("ORDERS", 2) == ["Orders.x", "orders"]
+    assert known.containing("nothing", 9) == []
+
+
+def test_the_same_name_is_first_however_many_begin_with_it():
+    known = KnownNames([*(f"Ab{number}" for number in range(50)), "ab"])
+
+    assert known.containing("ab", 3)[0] == "ab"
+    assert len(known.containing("", 3)) == 3
+
+
+def test_names_that_no_field_can_hold_are_not_offered():
+    assert KnownNames(["a\nb", "a\0", "a\udcff", "a"]).containing("a", 9) == ["a"]
+
+
+def test_topics_are_offered_with_those_that_only_acls_name(offered):
+    found = offered("TOPIC", "o")
+
+    assert found[:2] == [("Orders.asia", ""), ("orders.eu", "")]
+    assert ("gone.topic", "named by ACLs, does not exist") in found
+
+
+def test_principals_are_found_without_their_type(offered):
+    assert offered("principal", "bob") == [("User:bob", "3 ACLs")]
+    assert names(offered("principal", "user:b")) == ["User:billing", "User:bob"]
+    assert names(offered("principal", "*")) == []
+
+
+def test_hosts_are_those_that_acls_name(offered):
+    assert offered("host", "10.") == [("10.0.0.7", "named by ACLs")]
+
+
+def test_a_cluster_that_was_never_read_offers_nothing(client, cluster, ada):
+    client.force_login(ada)
+    for kind in ("principal", "host", "TOPIC", "GROUP", "CLUSTER"):
+        answer = client.get(reverse("completions", args=[cluster.slug, kind]), {"q": "a"})
+        assert answer.status_code == 200
+
+
+def test_an_unknown_kind_and_a_foreign_cluster_are_not_there(client, synced, other_cluster, cho):
+    client.force_login(cho)
+
+    assert client.get(reverse("completions", args=[synced.slug, "colour"]), {"q": "a"}).status_code == 404
+    assert (
+        client.get(reverse("completions", args=[other_cluster.slug, "TOPIC"]), {"q": "a"}).status_code == 404
+    )
+
+
+def test_search_offers_pages_changes_and_names_with_their_addresses(client, synced, ada, offered):
+    change = Change.objects.create(cluster=synced, author=ada, title="Let bob read orders")
+
+    assert ("What if: simulate a change", "page") in offered("any", "what")
+    assert offered("any", f"cr-{change.pk}")[0] == (f"CR-{change.pk}: Let bob read orders", "change")
+    assert [note for _, note in offered("any", "bob")] == ["change", "principal", "group"]
+    assert offered("any", "") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("User:bob", "principal"), ("orders.eu", "topic"), ("bob-app", "resource")],
+)
+def test_a_text_that_is_one_name_leads_to_its_page(client, synced, ada, text, name):
+    client.force_login(ada)
+    answer = client.get(reverse("search", args=[synced.slug]), {"q": text})
+
+    assert answer.status_code == 302
+    assert client.get(answer.url).resolver_match.url_name == name
+
+
+def test_a_part_of_a_name_leads_to_the_list_of_finds(client, synced, ada):
+    client.force_login(ada)
+
+    assert client.get(reverse("search", args=[synced.slug]), {"q": "orders"}).status_code == 200
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+class TestInABrowser:
+    def test_a_question_is_asked_by_keys_alone(self, window, synced, ada):
+        page = window(ada, "/")
+        who = page.locator("#ask-principal")
+        who.focus()
+        page.keyboard.type("bo")
+        page.get_by_role("option", name="User:bob").wait_for()
+        assert who.get_attribute("aria-expanded") == "true"
+        page.keyboard.press("ArrowDown")
+        assert who.get_attribute("aria-activedescendant") == "completion-0"
+        page.keyboard.press("Enter")
+        assert who.input_value() == "User:bob"
+        assert page.get_by_role("listbox").count() == 0
+
+        page.locator("#ask-name").focus()
+        page.keyboard.type("orders.e")
+        page.get_by_role("option", name="orders.eu").wait_for()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        page.get_by_text("Yes, allowed").first.wait_for()
+        assert page.watch.complaints == []
+
+    def test_escape_closes_the_list_and_keeps_what_was_typed(self, window, synced, ada):
+        page = window(ada, "/c/test-eu/what-if/")
+        field = page.get_by_label("Principal", exact=True)
+        field.press_sequentially("b")
+        page.get_by_role("option", name="User:bob").wait_for()
+        page.keyboard.press("Escape")
+
+        assert page.get_by_role("listbox").count() == 0
+        assert field.input_value() == "b"
+
+    def test_a_filter_is_completed_behind_its_word(self, window, synced, ada):
+        page = window(ada, "/c/test-eu/acls/")
+        field = page.locator("#filter-q")
+        field.press_sequentially("op:read principal:User:bo")
+        page.get_by_role("option", name="User:bob").click()
+
+        assert field.input_value() == "op:read principal:User:bob"
+
+    def test_the_search_field_leads_to_a_page(self, window, synced, ada):
+        page = window(ada, "/")
+        page.keyboard.press("Meta+k")
+        page.keyboard.type("orders.us")
+        page.get_by_role("option", name="orders.us").wait_for()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/topics/orders.us")
