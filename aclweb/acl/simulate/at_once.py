@@ -20,7 +20,16 @@ from aclweb.acl.simulate.impact import Outcome
 from aclweb.acl.simulate.merging import Cells
 from aclweb.acl.simulate.operations import Operations
 from aclweb.acl.simulate.outcomes import OutcomeKey, key_of, outcome_of
-from aclweb.acl.simulate.patterns import NO_UNKNOWN, Entry, Pattern, Patterns, names_of
+from aclweb.acl.simulate.patterns import (
+    NO_UNKNOWN,
+    Entry,
+    FiledPattern,
+    Pattern,
+    PatternKey,
+    Patterns,
+    PatternWithBindings,
+    names_of,
+)
 from aclweb.acl.simulate.rows import FROM_ANYWHERE, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
 from aclweb.acl.simulate.sets import Compact, Places, Windowed, whole_of
@@ -122,10 +131,10 @@ class AtOnce:
 
     def _pieces(self, session: AskedSession) -> Iterator[_Piece]:
         """Yield the names of a session's own patterns, once each, by the patterns that cover them."""
-        shared, own = self._shared_by(session), self._sessions.own(session, ALL_BITS)
+        shared, own = self._shared_by(session), self._sessions.own_alone(session)
         wide = [pattern for pattern in own.values() if pattern.covers.is_wide]
-        local = [pattern for pattern in own.values() if not pattern.covers.is_wide]
-        near = names_of(local) & self._wanted
+        local = {key: pattern for key, pattern in own.items() if not pattern.covers.is_wide} if wide else own
+        near = names_of(local.values()) & self._wanted
         if near:
             yield from self._near(shared, local, wide, near)
         beyond = names_of(wide) & self._wanted & ~near
@@ -133,19 +142,25 @@ class AtOnce:
             yield from self._beyond(shared, wide, beyond, near)
 
     def _near(
-        self, shared: _SharedAtOnce, local: Sequence[Pattern], wide: Iterable[Pattern], near: int
+        self,
+        shared: _SharedAtOnce,
+        local: Mapping[PatternKey, FiledPattern],
+        wide: Iterable[FiledPattern],
+        near: int,
     ) -> Iterator[_Piece]:
         """Yield the names near a session's LITERALs and prefixes, where what all share is sorted anew."""
-        here = {pattern.covers.key: pattern for pattern in (*local, *wide)}
-        for pattern in shared.neighbours.near(local):
-            key = pattern.covers.key
-            here[key] = here[key].joined_with(pattern) if key in here else pattern
+        here: dict[PatternKey, PatternWithBindings] = {**local}
+        here.update((pattern.covers.key, pattern) for pattern in wide)
+        for pattern in shared.neighbours.near(local.values()):
+            own = here.get(key := pattern.covers.key)
+            here[key] = pattern if own is None else Pattern(pattern.covers, own.entries + pattern.entries)
         everywhere, parting = _parted(here.values(), near)
         for names, entries in sorted_by_patterns(parting, near):
-            yield from self._by_cover(CoveredNames(names, everywhere + entries if everywhere else entries))
+            found = CoveredNames(names, everywhere + entries) if everywhere else CoveredNames(names, entries)
+            yield from self._by_cover(found)
 
     def _beyond(
-        self, shared: _SharedAtOnce, wide: Sequence[Pattern], beyond: int, near: int
+        self, shared: _SharedAtOnce, wide: Sequence[FiledPattern], beyond: int, near: int
     ) -> Iterator[_Piece]:
         """Yield all other names that a session's patterns cover, which no LITERAL or prefix of its own does."""
         everywhere, parting = _parted(wide, beyond)
@@ -339,10 +354,12 @@ def _untelling(pattern: Pattern, entries: Iterable[Entry]) -> Pattern:
     return Pattern(pattern.covers, [entry._replace(operations=0) for entry in entries])
 
 
-def _parted(patterns: Iterable[Pattern], names: int) -> tuple[list[Entry], list[Pattern]]:
+def _parted(
+    patterns: Iterable[PatternWithBindings], names: int
+) -> tuple[list[Entry], list[PatternWithBindings]]:
     """Return what the bindings come to whose patterns cover all of some names, and all other patterns."""
     everywhere: list[Entry] = []
-    parting: list[Pattern] = []
+    parting: list[PatternWithBindings] = []
     for pattern in patterns:
         covers = pattern.covers
         if covers.is_wide and covers.own_after is covers.own_before and not names & ~covers.own_before:

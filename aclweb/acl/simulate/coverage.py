@@ -284,7 +284,7 @@ class Coverage:
         """Return the classes that some of these sorted prefixes cover."""
         axis, above = self.axis, ""
         widest = [above := prefix for prefix in prefixes if not above or not prefix.startswith(above)]
-        if not self._runs and len(widest) > len(axis.prefixes) // _SEARCHES:
+        if not self._runs and len(prefixes) > len(axis.prefixes) // _SEARCHES:
             self._runs = axis.runs_by_prefix()
         runs = list(map(self._runs_of, widest))
         covered = set_of_runs(exact for exact, _ in runs) | set_of_runs(classes for _, classes in runs)

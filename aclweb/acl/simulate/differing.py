@@ -6,8 +6,9 @@ names are looked at on which bindings tell it from those; on all other names it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from aclweb.acl.simulate.at_once import AtOnce
 from aclweb.acl.simulate.axes import TextAxis
@@ -17,10 +18,10 @@ from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.impact import Group, Side
 from aclweb.acl.simulate.merging import Cells, Gathered, joined_by_names
 from aclweb.acl.simulate.operations import OperationClass, Operations, joined
-from aclweb.acl.simulate.patterns import OwnNames, Patterns, names_of
+from aclweb.acl.simulate.patterns import OwnNames, Patterns, names_apart, names_of
 from aclweb.acl.simulate.rows import Row, Rows
 from aclweb.acl.simulate.sessions import AskedSession, Sessions
-from aclweb.acl.simulate.sets import Compact, Places, Scattered, Windowed, places_in, set_of
+from aclweb.acl.simulate.sets import Compact, Places, Windowed, of_places, places_in, set_of
 from aclweb.acl.simulate.sorting_names import (
     CoveredNames,
     PatternTree,
@@ -34,16 +35,23 @@ from aclweb.acl.simulate.worlds import Worlds
 _FEW_NAMES = 8
 """Cells on so few names are found by each of these."""
 
+_FEW_OCTETS = 64
+"""A set that takes no more room is copied sooner than kept by what it lacks."""
+
+_SEVERAL_NAMES = 512
+"""Cells on so many names are found by each of these where single names are looked for."""
+
 
 @dataclass(slots=True)
 class _Rest:
     """Cells of all sessions without a class of their own, on names. alike: principals of which they hold too.
 
-    names: theirs, of which parts can be cut out.
+    names: theirs, of which parts can be cut out; size: how many these are.
     """
 
     cells: Cells
     names: Compact
+    size: int
     alike: int
 
 
@@ -51,12 +59,12 @@ class _OfOthers:
     """The cells of all sessions without a class of their own, for operations that get one answer."""
 
     def __init__(self, cells: list[Cells], alike: int) -> None:
-        self.all = [_Rest(each, each.names.dense, alike) for each in cells]
+        self.all = [_Rest(each, each.names.dense, each.names.size, alike) for each in cells]
         self._large: list[_Rest] = []
         self._small: list[_Rest] = []
         self._by_place: dict[int, list[_Rest]] = {}  # the small ones, by the place of each name
         for each in self.all:
-            if each.names.size > _FEW_NAMES:
+            if each.size > _FEW_NAMES:
                 self._large.append(each)
                 continue
             self._small.append(each)
@@ -78,6 +86,33 @@ class _OfOthers:
         elif inside:
             found = {id(each): each for place in places_in(inside) for each in self._by_place[place]}
             yield from found.values()
+
+    def on_places(self, places: Collection[int]) -> Iterator[tuple[_Rest, set[int]]]:
+        """Yield those that are on some of these names, with the places of these names."""
+        for each, windowed in self._windows:
+            if inside := set(filter(windowed.holds, places)):
+                yield each, inside
+        found: dict[int, tuple[_Rest, set[int]]] = {}
+        by_place = self._by_each_place
+        for place in places:
+            for each in by_place.get(place, ()):
+                found.setdefault(id(each), (each, set()))[1].add(place)
+        yield from found.values()
+
+    @cached_property
+    def _by_each_place(self) -> dict[int, list[_Rest]]:
+        """All but those on very many names, by the place of each name."""
+        found = {place: own.copy() for place, own in self._by_place.items()}
+        for each in self._large:
+            if each.size <= _SEVERAL_NAMES:
+                for place in places_in(each.names.whole):
+                    found.setdefault(place, []).append(each)
+        return found
+
+    @cached_property
+    def _windows(self) -> list[tuple[_Rest, Windowed]]:
+        """Those on very many names, of which it is looked up whether they hold a name."""
+        return [(each, Windowed(each.names.whole)) for each in self._large if each.size > _SEVERAL_NAMES]
 
 
 class DifferingCells:
@@ -160,14 +195,20 @@ class DifferingCells:
         weight = self._gathered.add_on(members, cells, names)
         self._meter.spend(STEPS_OF_A_KIND if weight else 1, weight)
 
-    def _gather_less(self, members: int, rest: _Rest, names: Compact) -> None:
-        """Take the cells of others for these principals, but for those on some of their names."""
-        cells = rest.cells
-        if isinstance(cells.names, Scattered):
-            # What is in few runs is not unfolded for each session.
-            self._gather_on(members, cells, (cells.names, names.by_runs))
-        else:
-            self._gather_on(members, cells, (rest.names.less(names),))
+    def _part_on_places(self, member: int, places: Collection[int], of_others: Iterable[_OfOthers]) -> None:
+        """Do the same where these names are few, by the places of all that count."""
+        for of_class in of_others:
+            for each, inside in of_class.on_places(places):
+                each.alike &= ~member
+                if len(inside) < each.size:
+                    self._gather_less(member, each, of_places(inside))
+
+    def _gather_less(self, members: int, rest: _Rest, names: Places) -> None:
+        """Take the cells of others for these principals, but for those on some of their names.
+
+        What others have is not unfolded for each session.
+        """
+        self._gather_on(members, rest.cells, (rest.cells.names, names))
 
     def _of_others(self, operation: OperationClass) -> Iterator[Cells]:
         """Yield what differs for sessions without a class of their own."""
@@ -214,8 +255,11 @@ class DifferingCells:
             of_others = [rest[each.bit] for each in classes if rest[each.bit].all]
             if of_others:
                 self._meter.spend(1 + sum(each.looked_at for each in of_others) // LOOKED_AT_A_STEP)
-                told = names_of(filed for filed in own if filed.operations & operation.bit)
-                self._part_from_others(member, told & self._wanted, of_others)
+                told = names_apart(filed for filed in own if filed.operations & operation.bit)
+                if told.others:
+                    self._part_from_others(member, told.all & self._wanted, of_others)
+                else:
+                    self._part_on_places(member, told.places, of_others)
             for (hosts, own_codes, _, outcome), names in cells:
                 if own_codes & operation.bit:
                     self._gather_on(member, Cells(hosts, operation.codes, names[0], outcome), names)
@@ -231,8 +275,12 @@ class DifferingCells:
             inside = names.within_windowed(windowed)
             if inside:
                 each.alike &= ~member
-                if inside is not names:
-                    self._gather_less(member, each, inside)
+                if inside is names:
+                    continue
+                if names.octets <= _FEW_OCTETS:
+                    self._gather_on(member, each.cells, (names.less(inside),))
+                else:
+                    self._gather_less(member, each, inside.by_runs)
 
     def _take_by_name(
         self, session: AskedSession, own: Sequence[CoveredNames], rest: Mapping[int, _OfOthers]

@@ -73,7 +73,7 @@ class UnknownPatterns:
 NO_UNKNOWN = UnknownPatterns()
 
 
-_SHORT = 64
+_SHORT = 256
 """So many names in runs are put into a set one by one sooner than as a set of their own."""
 
 UNFOLDED = -1
@@ -222,7 +222,22 @@ class FiledPattern:
         return found
 
 
-def names_of(patterns: Iterable[Pattern | FiledPattern]) -> int:
+PatternWithBindings = Pattern | FiledPattern
+"""One pattern with some of the bindings that have it, or with all of them."""
+
+
+class NamesApart(NamedTuple):
+    """Some classes of names: single ones by their places, the others as a set."""
+
+    places: list[int]
+    others: int
+
+    @property
+    def all(self) -> int:
+        return self.others | set_of(self.places) if self.places else self.others
+
+
+def names_apart(patterns: Iterable[PatternWithBindings]) -> NamesApart:
     """Return the classes of names that some of these patterns cover before or afterwards."""
     names, places = 0, []
     for pattern in patterns:
@@ -236,7 +251,12 @@ def names_of(patterns: Iterable[Pattern | FiledPattern]) -> int:
             names |= covers.own_before
             if covers.own_after is not covers.own_before:
                 names |= covers.own_after
-    return names | set_of(places) if places else names
+    return NamesApart(places, names)
+
+
+def names_of(patterns: Iterable[PatternWithBindings]) -> int:
+    """Return the same as one set."""
+    return names_apart(patterns).all
 
 
 def changed_names(patterns: Iterable[Pattern]) -> int:

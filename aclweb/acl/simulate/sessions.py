@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -322,6 +322,11 @@ class Sessions:
     def own_filed(self, session: AskedSession) -> list[FiledPattern]:
         """Return the patterns of a session's own bindings, principal by principal."""
         return [filed for own in session.own for filed in self._filed_for(own).patterns.values()]
+
+    def own_alone(self, session: AskedSession) -> Mapping[PatternKey, FiledPattern]:
+        """Return them where a session has at most one principal of its own."""
+        assert len(session.own) <= 1
+        return self._filed_for(session.own[0]).patterns if session.own else {}
 
     def can_be_taken_at_once(self, session: AskedSession) -> bool:
         """Whether nothing but ACLs for it by name, with known patterns, tells a session from all others."""

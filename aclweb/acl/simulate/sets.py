@@ -405,6 +405,13 @@ def _least_of_ends(ends: Sequence[int]) -> Places:
     return Compact.of_runs(_in_pairs(ends))
 
 
+def of_places(places: Iterable[int]) -> Places:
+    """Return the set of these places, by its runs; its form may be another than that of `least`."""
+    own = set(places)
+    ends = own.symmetric_difference([place + 1 for place in own])
+    return Scattered(array("I", sorted(ends)).tobytes())
+
+
 def _in_pairs(ends: Sequence[int]) -> list[Run]:
     return list(zip(ends[::2], ends[1::2], strict=True))
 

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from aclweb.acl.authorizer import DENY_SHIFT
 from aclweb.acl.matching import PrefixChain, SortedNames
 from aclweb.acl.model import WILDCARD
-from aclweb.acl.simulate.patterns import Entry, FiledPattern, OwnNames, Pattern, Patterns
+from aclweb.acl.simulate.patterns import Entry, FiledPattern, OwnNames, Pattern, Patterns, PatternWithBindings
 from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
 
 AnyPattern = TypeVar("AnyPattern", Pattern, FiledPattern)
@@ -31,7 +31,7 @@ class CoveredNames(NamedTuple):
         return any(entry.before and entry.after for entry in self.entries)
 
 
-def sorted_by_patterns(patterns: Collection[Pattern], region: int) -> Iterator[CoveredNames]:
+def sorted_by_patterns(patterns: Collection[PatternWithBindings], region: int) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings that cover them.
 
     Literals and prefixes lie in one another or apart, so that each name has a shortest way up to all
@@ -40,9 +40,9 @@ def sorted_by_patterns(patterns: Collection[Pattern], region: int) -> Iterator[C
     if are_few(len(patterns), region):
         yield from _looked_up(patterns, region)
         return
-    literals: list[Pattern] = []
-    prefixes: dict[str, Pattern] = {}
-    wide: list[Pattern] = []
+    literals: list[PatternWithBindings] = []
+    prefixes: dict[str, PatternWithBindings] = {}
+    wide: list[PatternWithBindings] = []
     for pattern in patterns:
         covers = pattern.covers
         if covers.place >= 0:
@@ -64,7 +64,7 @@ def are_few(patterns: int, region: int) -> bool:
     return max(patterns, 1) * region.bit_count() <= _MOST_LOOKED_UP
 
 
-def _looked_up(patterns: Collection[Pattern], region: int) -> Iterator[CoveredNames]:
+def _looked_up(patterns: Collection[PatternWithBindings], region: int) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings that cover them, name by name."""
     ordered = list(patterns)
     found: dict[tuple[tuple[int, bool, bool], ...], int] = {}
@@ -95,7 +95,9 @@ def _all_of(region: int) -> Iterator[CoveredNames]:
         yield CoveredNames(Compact.of(region), [])
 
 
-def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) -> Iterator[CoveredNames]:
+def _nested(
+    literals: list[PatternWithBindings], prefixes: dict[str, PatternWithBindings], region: int
+) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings of the literals and prefixes that cover them."""
     chain = PrefixChain.of(prefixes)
     above: list[list[Entry]] = []
@@ -120,7 +122,7 @@ def _nested(literals: list[Pattern], prefixes: dict[str, Pattern], region: int) 
     yield from _all_of(rest)
 
 
-def split_by(found: CoveredNames, wide: Iterable[Pattern]) -> Iterator[CoveredNames]:
+def split_by(found: CoveredNames, wide: Iterable[PatternWithBindings]) -> Iterator[CoveredNames]:
     """Yield the same names by which of these patterns cover them too."""
     parts = [found]
     for pattern in wide:
@@ -246,7 +248,7 @@ class Neighbours(Generic[AnyPattern]):
     def _sorted_literals(self) -> SortedNames:
         return SortedNames(self._literals)
 
-    def near(self, local: Iterable[AnyPattern]) -> Iterator[AnyPattern]:
+    def near(self, local: Iterable[PatternWithBindings]) -> Iterator[AnyPattern]:
         """Yield the patterns that can cover a name which one of these LITERALs and prefixes covers."""
         yield from self._wide
         if len(self._wide) == len(self._patterns):
