@@ -16,7 +16,9 @@ from typing import Any
 WINDOWS = (1, 7, 14, 30)
 """Days, up to the last one of the log, whose lines are counted apart."""
 
-_NEWEST_DAYS = 90
+NEWEST_DAYS = 90
+"""So many days of the log, at most, are kept of a group."""
+
 _COLUMNS = ("principal", "operation", "resource_type", "resource_name")
 
 
@@ -81,7 +83,7 @@ class Groups:
                 "latest_host": group.latest_host,
                 "first_at": group.first_at,
                 "last_at": group.last_at,
-                "days": sorted(group.days.items())[-_NEWEST_DAYS:],
+                "days": sorted(group.days.items())[-NEWEST_DAYS:],
             }
 
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
-from aclweb.acl.authorizer import Decision, authorize
-from aclweb.acl.logged import Cause, likely_cause
-from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
+from aclweb.acl.authorizer import Decision
+from aclweb.acl.logged import Cause
+from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.insights.current import current_load
+from aclweb.insights.denial_bursts import Burst
+from aclweb.insights.denial_causes import MOST_GROUPS, causes_of, judged
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import state_of
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
@@ -48,8 +50,11 @@ EXPORTED = (
     "operation",
     "resource_type",
     "resource_name",
+    "cause",
     "denials",
     "on_the_last_day",
+    "burst_day",
+    "burst_denials",
     "hosts",
     "latest_host",
     "first",
@@ -61,12 +66,35 @@ EXPORTED = (
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """Which groups are asked for, and in which order.
+
+    state: one of State, "" for all, open ones first. cause: the kind of a Cause, "" for all. bursts: those with a burst
+    alone. days: a number of WINDOWS up to the last day of the log, 0 for the whole log. sort: one of SORTS.
+    """
+
+    state: str = ""
+    cause: str = ""
+    bursts: bool = False
+    days: int = 0
+    sort: str = "weight"
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out groups of any state."""
+        return bool(self.cause) or self.bursts
+
+
+EVERYTHING = Wanted()
+
+
+@dataclass(frozen=True)
 class Denial:
     """What one principal was denied on one resource, from all hosts together.
 
     state: one of State. mark: what was said of it last, which may be out of date: see `state`.
     lines: in the window asked for; last_day: on the last day of the log. hosts: how many.
-    days: (day, lines) for each day of the window, none left out.
+    days: (day, lines) for each day of the window, none left out. burst: the latest one of the window.
     decision: what the ACLs in force say to the latest of these requests.
     """
 
@@ -83,6 +111,7 @@ class Denial:
     first_at: datetime
     last_at: datetime
     days: tuple[tuple[str, int], ...]
+    burst: Burst | None
     decision: Decision
     cause: Cause
 
@@ -105,8 +134,11 @@ class Denial:
 class Inbox:
     """The groups that were asked for, and figures about all groups of the window.
 
-    rows: those of the state asked for, sorted. counts: how many groups are in each state.
-    new_lines: denials in new groups. last_day, day_before: denials of the last two days of the log.
+    rows: those that were asked for, sorted. counts: how many groups are in each state.
+    new_lines: denials in new groups. last_day: denials of the last day of the log.
+    shown: how many groups are in each state, with the cause asked for, and bursts alone where these are.
+    causes, bursts: how many groups of the state asked for have each cause, and a burst, among the MOST_GROUPS with
+    most denials. all_judged: whether that is all of them.
     """
 
     load: Load | None
@@ -116,6 +148,10 @@ class Inbox:
     new_lines: int = 0
     principals: int = 0
     last_day: int = 0
+    shown: Mapping[str, int] = field(default_factory=dict)
+    causes: Mapping[str, int] = field(default_factory=dict)
+    bursts: int = 0
+    all_judged: bool = True
 
     @property
     def groups(self) -> int:
@@ -152,23 +188,15 @@ InForceSince = Callable[[Collection[int]], Mapping[int, datetime]]
 """Returns since when each of these changes is in force, without those that are not."""
 
 
-def inbox(
-    cluster: Cluster,
-    *,
-    state: str = "",
-    days: int = 0,
-    sort: str = "weight",
-    in_force_since: InForceSince,
-) -> Inbox:
-    """Return the groups of denials; three queries, and one for each page of rows.
+def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince) -> Inbox:
+    """Return the groups of denials; six queries, eight with a filter, and one for each page of rows.
 
-    state: one of State, "" for all, open ones first. days: a number of WINDOWS up to the last day of the log, 0 for
-    the whole log. sort: one of SORTS.
+    The causes of the MOST_GROUPS groups with most denials are worked out once for a load and the ACLs in force.
     """
     load = current_load(cluster)
     if load is None:
         return Inbox(None, (), {})
-    groups = _of_window(load, days)
+    groups = _of_window(load, wanted.days)
     said = _said(cluster, load, groups, in_force_since)
     not_new = [key for key, each in said.items() if each.state != State.NEW]
     settled = {"settled": Coalesce(Sum("in_window", filter=Q(key__in=not_new)), 0)} if not_new else {}
@@ -179,19 +207,24 @@ def inbox(
         last_day=Coalesce(Sum("lines_1"), 0),
         principals=Count("principal", distinct=True),
     )
-    counts = dict.fromkeys(State.values, 0)
-    for each in said.values():
-        counts[each.state] += 1
-    counts[State.NEW] += sums["n"] - len(said)
-    made = partial(_rows, cluster, _ordered(groups, said, state, sort), said, days_of(load, days))
+    now = in_force(cluster)
+    causes = causes_of(load, now)
+    kinds, bursts = _facets(_in_state(groups, said, wanted.state), causes, wanted)
+    chosen = _chosen(groups, causes, wanted)
+    shown = _by_state(*_narrowed(chosen, said)) if wanted.narrows else _by_state(sums["n"], said.values())
+    made = partial(_rows, now, _ordered(chosen, said, wanted), said, days_of(load, wanted.days))
     return Inbox(
         load=load,
-        rows=LazyRows(counts[state] if state else sums["n"], made),
-        counts=counts,
+        rows=LazyRows(shown[wanted.state] if wanted.state else sum(shown.values()), made),
+        counts=_by_state(sums["n"], said.values()),
         lines=sums["lines"],
         new_lines=sums["lines"] - sums.get("settled", 0),
         principals=sums["principals"],
         last_day=sums["last_day"],
+        shown=shown,
+        causes=kinds,
+        bursts=bursts,
+        all_judged=len(causes) < MOST_GROUPS,
     )
 
 
@@ -210,44 +243,45 @@ def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForce
         return None
     found = _of_window(load, 0).filter(key=key)
     said = _said(cluster, load, found, in_force_since)
-    rows = _rows(cluster, found, said, days_of(load, days), 0, 1)
+    rows = _rows(in_force(cluster), found, said, days_of(load, days), 0, 1)
     return rows[0] if rows else None
 
 
 def exported(
-    cluster: Cluster,
-    *,
-    state: str = "",
-    days: int = 0,
-    sort: str = "weight",
-    in_force_since: InForceSince,
-) -> Iterator[list[str]]:
-    """Yield EXPORTED columns of each group that `inbox` would list, in its order; no ACL is asked."""
+    cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince
+) -> Iterator[dict[str, str | int | None]]:
+    """Yield EXPORTED of each group that `inbox` would list, in its order; times are the brokers' own, but set_at."""
     load = current_load(cluster)
     if load is None:
         return
-    groups = _of_window(load, days)
+    now = in_force(cluster)
+    groups = _of_window(load, wanted.days)
     said = _said(cluster, load, groups, in_force_since)
+    chosen = _chosen(groups, causes_of(load, now) if wanted.cause else {}, wanted)
     group: Any  # with the annotations of the query
-    for group in _ordered(groups, said, state, sort).iterator(_EXPORTED_AT_ONCE):
+    for group in _ordered(chosen, said, wanted).iterator(_EXPORTED_AT_ONCE):
         known = said.get(group.key)
         mark = known.mark if known else None
-        yield [
+        values = (
             known.state if known else State.NEW,
             group.principal,
             group.operation,
             group.resource_type,
             group.resource_name,
-            str(group.in_window),
-            str(group.lines_1),
-            str(group.hosts),
+            judged(group, now)[1].kind,
+            group.in_window,
+            group.lines_1,
+            group.burst_day.isoformat() if group.has_burst else None,
+            group.burst_lines if group.has_burst else None,
+            group.hosts,
             group.latest_host,
             f"{group.first_at:%Y-%m-%d %H:%M:%S}",
             f"{group.last_at:%Y-%m-%d %H:%M:%S}",
-            mark.reason if mark else "",
-            mark.set_by if mark else "",
-            f"{mark.set_at:%Y-%m-%d %H:%M:%S}" if mark else "",
-        ]
+            mark.reason if mark else None,
+            mark.set_by if mark else None,
+            f"{mark.set_at:%Y-%m-%d %H:%M:%S}" if mark else None,
+        )
+        yield dict(zip(EXPORTED, values, strict=True))
 
 
 def in_words(found: Denial) -> str:
@@ -273,7 +307,7 @@ def denials_of(
     if principal is not None:
         groups = groups.filter(principal=principal)
     said = _said(cluster, load, groups, in_force_since)
-    made = partial(_rows, cluster, groups.order_by("-last_at", "key"), said, days_of(load, 0))
+    made = partial(_rows, in_force(cluster), groups.order_by("-last_at", "key"), said, days_of(load, 0))
     return LazyRows(groups.count(), made)
 
 
@@ -319,8 +353,48 @@ def detail(load: Load, found: Denial) -> Detail:
 
 def _of_window(load: Load, days: int) -> QuerySet[DenialGroup]:
     column = f"lines_{days}" if days in WINDOWS else "lines"
-    groups = DenialGroup.objects.filter(load=load).annotate(in_window=F(column))
+    bursts = Q(burst_day__isnull=False)
+    if days in WINDOWS and load.last_at is not None:
+        bursts &= Q(burst_day__gt=load.last_at.date() - timedelta(days=days))
+    groups = DenialGroup.objects.filter(load=load).annotate(
+        in_window=F(column), has_burst=Case(When(bursts, then=True), default=False)
+    )
     return groups.filter(in_window__gt=0)
+
+
+def _chosen(groups: Any, causes: Mapping[str, str], wanted: Wanted) -> QuerySet[DenialGroup]:
+    """Return the groups with the cause that is asked for, and those with a burst alone where these are."""
+    chosen: QuerySet[DenialGroup] = groups.filter(has_burst=True) if wanted.bursts else groups
+    if wanted.cause:
+        chosen = chosen.filter(key__in=[key for key, kind in causes.items() if kind == wanted.cause])
+    return chosen
+
+
+def _narrowed(chosen: QuerySet[DenialGroup], said: Mapping[str, _Said]) -> tuple[int, list[_Said]]:
+    """Return how many groups these are, and what was said of them."""
+    of_them = chosen.filter(key__in=list(said)).values_list("key", flat=True) if said else ()
+    return chosen.count(), [said[key] for key in of_them]
+
+
+def _by_state(number: int, said: Collection[_Said]) -> dict[str, int]:
+    """Return how many of so many groups are in each state; those of which nothing was said are new."""
+    counts = dict.fromkeys(State.values, 0)
+    for each in said:
+        counts[each.state] += 1
+    counts[State.NEW] += number - len(said)
+    return counts
+
+
+def _facets(groups: Any, causes: Mapping[str, str], wanted: Wanted) -> tuple[dict[str, int], int]:
+    """Return how many of these groups each filter would leave: by cause, the most frequent first, and with a burst.
+
+    groups: with the annotations of `_of_window`. Only the MOST_GROUPS with most denials are counted.
+    """
+    rows = groups.order_by("-lines", "key").values_list("key", "has_burst")[:MOST_GROUPS]
+    found = [(causes.get(key), has_burst) for key, has_burst in rows]
+    kinds = Counter(kind for kind, has_burst in found if kind and (has_burst or not wanted.bursts))
+    bursts = sum(has_burst for kind, has_burst in found if wanted.cause in ("", kind))
+    return dict(kinds.most_common()), bursts
 
 
 @dataclass(frozen=True)
@@ -349,17 +423,17 @@ def _said(
 
 
 def _ordered(
-    groups: QuerySet[DenialGroup], said: Mapping[str, _Said], state: str, sort: str
+    groups: QuerySet[DenialGroup], said: Mapping[str, _Said], wanted: Wanted
 ) -> QuerySet[DenialGroup]:
-    """Return the groups in this state, or all with the open ones first, in this order."""
+    """Return the groups in the state asked for, or all with the open ones first, in the order asked for."""
     closed = [key for key, each in said.items() if each.state not in _OPEN]
     return (
-        _in_state(groups, said, state)
+        _in_state(groups, said, wanted.state)
         .annotate(
             weight=F("in_window") + (LAST_DAY_COUNTS - 1) * F("lines_1"),
             is_closed=Case(When(key__in=closed, then=1), default=0) if closed else Value(0),
         )
-        .order_by("is_closed", f"-{SORTS[sort]}", "key")
+        .order_by("is_closed", f"-{SORTS[wanted.sort]}", "key")
     )
 
 
@@ -372,24 +446,20 @@ def _in_state(groups: QuerySet[DenialGroup], said: Mapping[str, _Said], wanted: 
 
 
 def _rows(
-    cluster: Cluster,
+    now: ClusterView,
     ordered: QuerySet[DenialGroup],
     said: Mapping[str, _Said],
     window: Sequence[str],
     start: int,
     stop: int,
 ) -> tuple[Denial, ...]:
-    now = in_force(cluster)
     return tuple(_row(group, said.get(group.key), window, now) for group in ordered[start:stop])
 
 
 def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView) -> Denial:
     resource = Resource(ResourceType[group.resource_type], group.resource_name)
     operation = Operation[group.operation]
-    request = AccessRequest(
-        group.principal, group.latest_host, operation, resource.resource_type, resource.name
-    )
-    decision = authorize(request, now.index, now.settings)
+    decision, cause = judged(group, now)
     of_day: dict[str, int] = dict(group.days)
     return Denial(
         key=group.key,
@@ -405,6 +475,7 @@ def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView
         first_at=group.first_at,
         last_at=group.last_at,
         days=tuple((day, of_day.get(day, 0)) for day in window),
+        burst=Burst(group.burst_day, group.burst_lines, group.burst_usual) if group.has_burst else None,
         decision=decision,
-        cause=likely_cause(decision, now.index),
+        cause=cause,
     )

@@ -248,6 +248,10 @@ class DenialGroup(models.Model):
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     days = models.JSONField(default=list)  # [["2026-11-20", lines]], in order, days without any left out
+    # The latest day with far more denials than usual: see denial_bursts. Null where there is none.
+    burst_day = models.DateField(null=True)
+    burst_lines = models.PositiveBigIntegerField(default=0)
+    burst_usual = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
-from functools import partial
+from datetime import UTC, date, timedelta
 
 import pytest
 from django.utils import timezone
 
 from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
 from aclweb.audit.models import Event
-from aclweb.insights import denials
+from aclweb.insights import denial_causes, denials
+from aclweb.insights.denial_bursts import burst_in
 from aclweb.insights.denial_groups import key_of
 from aclweb.insights.denial_marks import DenialError, history, mark
 from aclweb.insights.denials import State
 from aclweb.insights.models import DenialGroup, DenialMark, Load
-from tests.insights.results import FIRST, LAST, request
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+from tests.insights.conftest import BINDINGS
+from tests.insights.results import FIRST, LAST, log_days, request
 
 EVE = request("User:eve", "READ", "payments.eu")
 DAY = timedelta(days=1)
@@ -25,7 +29,12 @@ def no_change(numbers):
     return {}
 
 
-inbox = partial(denials.inbox, in_force_since=no_change)
+def inbox(cluster, *, in_force_since=no_change, **wanted):
+    return denials.inbox(cluster, denials.Wanted(**wanted), in_force_since=in_force_since)
+
+
+def exported(cluster, **wanted):
+    return list(denials.exported(cluster, denials.Wanted(**wanted), in_force_since=no_change))
 
 
 def on_days(lines_of_day, **facts):
@@ -137,7 +146,7 @@ def test_an_inbox_takes_few_queries_however_many_groups_there_are(
     say(State.EXPECTED, reason="a probe")
     inbox(read_cluster).rows[:1]  # what is in force is in memory from here on
 
-    with django_assert_num_queries(5) as asked:
+    with django_assert_num_queries(6) as asked:
         found = inbox(read_cluster)
         assert len(found.rows[:25]) == 25
 
@@ -323,14 +332,16 @@ def test_an_export_has_every_group_of_the_list_in_its_order(given, read_cluster,
     given(requests=[request("User:eve", "READ", f"topic-{number}", lines=number + 1) for number in range(40)])
     say(State.FIXED, reason="done")
 
-    rows = list(denials.exported(read_cluster, in_force_since=no_change))
+    rows = exported(read_cluster)
 
     listed = [
-        (row.state, row.principal, row.resource.name, str(row.lines)) for row in inbox(read_cluster).rows
+        (row.state, row.principal, row.resource.name, row.lines, row.cause.kind)
+        for row in inbox(read_cluster).rows
     ]
-    assert [(row[0], row[1], row[4], row[5]) for row in rows] == listed
-    assert rows[-1][11:13] == ["done", "ada"]
-    assert all(len(row) == len(denials.EXPORTED) for row in rows)
+    columns = ("state", "principal", "resource_name", "denials", "cause")
+    assert [tuple(row[name] for name in columns) for row in rows] == listed
+    assert (rows[-1]["reason"], rows[-1]["set_by"], rows[0]["set_by"]) == ("done", "ada", None)
+    assert all(tuple(row) == denials.EXPORTED for row in rows)
 
 
 def test_the_groups_of_an_earlier_load_go_with_it(given, read_cluster):
@@ -347,10 +358,126 @@ def test_without_a_log_there_is_no_denial(read_cluster):
     found = inbox(read_cluster)
 
     assert (found.load, len(found.rows), found.groups) == (None, 0, 0)
-    assert list(denials.exported(read_cluster, in_force_since=no_change)) == []
+    assert exported(read_cluster) == []
 
 
 # --- Causes ---
+
+
+def test_groups_are_found_and_counted_by_their_cause(given, read_cluster, say):
+    given(
+        requests=[
+            EVE,
+            request("User:eve", "WRITE", "payments.eu"),
+            request("User:zoe", "READ", "elsewhere"),
+            request("User:ANONYMOUS", "READ", "orders", days=[], first_at=FIRST, last_at=FIRST),
+        ]
+    )
+    say(State.EXPECTED, found=inbox(read_cluster, cause="no-rule").rows[0], reason="a probe")
+
+    denied = inbox(read_cluster, cause="deny", state=State.NEW)
+
+    assert [row.cause.kind for row in denied.rows] == ["deny", "deny"]
+    assert (denied.shown[State.NEW], denied.shown[State.EXPECTED]) == (2, 0)
+    assert (denied.counts[State.NEW], denied.counts[State.EXPECTED]) == (3, 1), "of all causes"
+    assert denied.causes == {"deny": 2, "anonymous": 1}, "of the state that is asked for"
+    assert inbox(read_cluster, state=State.EXPECTED).causes == {"no-rule": 1}
+    assert inbox(read_cluster, cause="no-rule", days=1).shown[State.EXPECTED] == 1
+    assert not inbox(read_cluster, cause="name").rows
+    assert [row["principal"] for row in exported(read_cluster, cause="anonymous")] == ["User:ANONYMOUS"]
+
+
+def test_a_cause_is_that_of_the_acls_in_force_and_not_of_those_at_the_load(given, read_cluster):
+    given(requests=[request("User:zoe", "READ", "elsewhere")])
+    before = inbox(read_cluster).causes
+
+    sync(read_cluster, client=FakeCluster([*BINDINGS, allow("User:zoe", "READ", "elsewhere")]))
+    read_cluster.refresh_from_db()
+
+    assert (before, inbox(read_cluster).causes) == ({"no-rule": 1}, {"allowed-now": 1})
+
+
+def test_causes_beyond_the_largest_groups_are_not_counted_and_that_is_said(given, read_cluster, monkeypatch):
+    monkeypatch.setattr(denials, "MOST_GROUPS", 2)
+    monkeypatch.setattr(denial_causes, "MOST_GROUPS", 2)
+    given(requests=[request("User:zoe", "READ", f"topic-{number}", lines=number) for number in (1, 2, 3)])
+
+    found = inbox(read_cluster)
+
+    assert (len(found.rows), found.causes, found.all_judged) == (3, {"no-rule": 2}, False)
+    assert [row.lines for row in inbox(read_cluster, cause="no-rule").rows] == [3, 2]
+
+
+# --- Bursts ---
+
+
+@pytest.mark.parametrize(
+    "lines, of_log, burst",
+    [
+        ({20: 100}, 3, (20, 100, 0)),
+        ({20: 99}, 3, None),
+        ({18: 12, 19: 12, 20: 121}, 3, (20, 121, 12)),
+        ({18: 12, 19: 12, 20: 120}, 3, None),
+        ({18: 500, 19: 1, 20: 400}, 5, (20, 400, 1)),
+        ({18: 500, 19: 1, 20: 2}, 3, (18, 500, 2)),
+        ({20: 5_000}, 1, None),
+        ({19: 5_000, 20: 5_000}, 2, None),
+        ({19: 5_000, 20: 5_000}, 4, None),
+        ({19: 5_000, 20: 5_001}, 5, (20, 5_001, 0)),
+        ({}, 0, None),
+    ],
+)
+def test_a_burst_is_a_day_with_far_more_denials_than_the_median_day(lines, of_log, burst):
+    days = [(f"2026-11-{day}", count) for day, count in lines.items()]
+
+    found = burst_in(days, of_log)
+
+    assert (found and (found.day.day, found.lines, found.usual)) == burst
+
+
+def test_groups_with_a_burst_in_the_days_asked_about_are_found(given, read_cluster):
+    given(
+        requests=[
+            on_days({0: 3, 1: 400}, resource_name="yesterday"),
+            on_days({0: 3, 9: 400}, resource_name="before"),
+            on_days({0: 3, 1: 3}, resource_name="never"),
+        ]
+    )
+
+    found = {
+        days: [row.resource.name for row in inbox(read_cluster, days=days, bursts=True).rows]
+        for days in (1, 7, 0)
+    }
+
+    assert {days: sorted(names) for days, names in found.items()} == {
+        1: [],
+        7: ["yesterday"],
+        0: ["before", "yesterday"],
+    }
+    assert inbox(read_cluster, days=7).bursts == 1
+    bursts = {row.resource.name: row.burst and row.burst.lines for row in inbox(read_cluster, days=7).rows}
+    assert bursts == {"yesterday": 400, "before": None, "never": None}
+    listed = {
+        row["resource_name"]: (row["burst_day"], row["burst_denials"]) for row in exported(read_cluster)
+    }
+    assert listed["yesterday"] == ("2026-11-19", 400)
+    assert listed["never"] == (None, None)
+
+
+def test_days_that_no_broker_logged_are_no_days_without_denials(given, read_cluster):
+    """Of 14 days 6 were logged, and on 4 of those it was denied as often."""
+    of_days = {0: 300, 1: 200, 2: 200, 3: 200}
+    logged = [
+        {**day, "hours": [12], "permit_hours": []}
+        for day in log_days("b1")
+        if (LAST.date() - date.fromisoformat(day["day"])).days < 6
+    ]
+
+    given(requests=[on_days(of_days)], coverage=logged)
+    assert inbox(read_cluster).bursts == 0
+
+    given(requests=[on_days(of_days)], coverage=[])
+    assert inbox(read_cluster).bursts == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -377,10 +378,50 @@ def test_the_export_has_each_group_and_no_formula(read_cluster, page, tmp_path):
     assert all(line["state"] == "new" for line in lines if line["operation"] in ("READ", "WRITE"))
 
 
-def test_the_list_takes_at_most_twelve_queries_and_reads_no_large_column(page, django_assert_max_num_queries):
+def test_causes_are_links_with_numbers_that_list_and_download_their_groups(page):
+    client, text = page
+    address = unescape(re.findall(r'href="([^"]*cause=anonymous[^"]*)#denials"', text)[0])
+
+    answer = client.get(PAGE + address)
+    download = unescape(re.findall(r'href="([^"]*format=jsonl[^"]*)"', unescape(answer.content.decode()))[0])
+    lines = b"".join(client.get(download).streaming_content).decode().splitlines()
+
+    assert len(rows(answer.content.decode())) == 1
+    assert re.search(r'aria-current="true">Anonymous <span class="soft">1<', answer.content.decode())
+    (line,) = [json.loads(line) for line in lines]
+    assert (line["principal"], line["cause"], line["denials"]) == ("User:ANONYMOUS", "anonymous", 3)
+    assert line["burst_day"] is None
+    assert client.get(PAGE, {"cause": "odd"}).status_code == 200
+    assert client.get(download.replace("jsonl", "xml")).status_code == 404
+
+
+def test_a_burst_is_a_badge_a_sentence_and_a_filter(read_cluster, page, tmp_path):
+    client, before = page
+    stormy = request(
+        "User:storm",
+        "READ",
+        "orders",
+        lines=404,
+        days=[{"day": "2026-11-19", "lines": 400}, {"day": "2026-11-20", "lines": 4}],
+    )
+    load(write_result(tmp_path / "storm", BINDINGS, requests=[*REFUSED.values(), stormy]), read_cluster)
+
+    text = client.get(PAGE, {"burst": "yes"}).content.decode()
+    answer, _ = opened(client, "User:storm")
+
+    assert 'aria-label="Bursts"' not in before
+    assert len(rows(text)) == 1
+    assert "burst 19 Nov" in rows(text)[0]
+    assert "400 denials; its median day of the log has 0." in answer.content.decode()
+    assert "No group is like this" in client.get(PAGE, {"burst": "yes", "days": "1"}).content.decode()
+
+
+def test_the_list_takes_at_most_thirteen_queries_and_reads_no_large_column(
+    page, django_assert_max_num_queries
+):
     client, _ = page
 
-    with django_assert_max_num_queries(12) as asked:
+    with django_assert_max_num_queries(13) as asked:
         assert client.get(PAGE).status_code == 200
 
     wide = [

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
-from aclweb.acl.notation import write_rows
 from aclweb.insights.analyses import (
     JOBS,
     KEPT_FOR,
@@ -35,13 +32,12 @@ from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.web.browse.acl_filters import Choice, with_field, without
 from aclweb.web.browse.analysis_rows import removable_keys, shown_rows
+from aclweb.web.browse.downloads import rows_file
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
-FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
-_ROWS_AT_ONCE = 1_000
 
 
 @login_required
@@ -80,37 +76,9 @@ def export(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
     if row.state != Analysis.State.DONE:
         raise Http404("This analysis has no result, so there is nothing to download.")
     table = _table(row, request.GET)
-    ending = request.GET.get("format", "csv")
-    if ending not in FORMATS:
-        raise Http404(f"format is {ending!r}; use one of {', '.join(FORMATS)}.")
     rows = exported(found_in(row, table, **_asked(table, request.GET)))
-    text = _csv(rows) if ending == "csv" else (json.dumps(values) + "\n" for values in rows)
-    answer = StreamingHttpResponse(text, content_type=FORMATS[ending])
-    answer["Content-Disposition"] = f'attachment; filename="{row.job}-{table.name}-{slug}.{ending}"'
-    return answer
-
-
-def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """Yield the text of a CSV, its header first, many rows at once."""
-    first = next(rows, None)
-    if first is None:
-        return
-    columns = tuple(first)
-    yield write_rows(columns, [_cells(first.values())])
-    while some := [_cells(values.values()) for values in islice(rows, _ROWS_AT_ONCE)]:
-        yield write_rows(columns, some).partition("\n")[2]
-
-
-def _cells(values: Iterable[Any]) -> list[str]:
-    return [_cell(value) for value in values]
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else json.dumps(value)
+    name = f"{row.job}-{table.name}-{slug}"
+    return rows_file(rows, name=name, ending=request.GET.get("format", "csv"))
 
 
 def _page(request: HttpRequest, row: Analysis) -> HttpResponse:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.notation import write_rows
 from aclweb.insights import denials
+from aclweb.insights.analyses import JOBS
 from aclweb.insights.coverage import problem_of
+from aclweb.insights.denial_causes import MOST_GROUPS
 from aclweb.insights.denial_groups import WINDOWS
-from aclweb.insights.denials import State
+from aclweb.insights.denials import State, Wanted
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
 from aclweb.web.browse.denial_form import DenialForm
 from aclweb.web.browse.denial_rows import rows_of
+from aclweb.web.browse.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.browse.insight_tabs import USUAL_DAYS, head, since_in_force
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -33,37 +33,41 @@ ROWS_A_PAGE = 15
 ALL_DAYS = "all"
 
 _SORT_WORDS = {"weight": "by weight", "times": "by denials", "latest": "latest first"}
-_ROWS_AT_ONCE = 1_000
+
+# The likely causes and their words, as the analysis of all denials has them.
+CAUSES = {kind.value: kind for kind in JOBS["refusals"].tables[0].kinds}
+BURST = "yes"
 
 
 @dataclass(frozen=True)
 class Asked:
     """What the address asks for. faults: a sentence for each value that cannot be understood."""
 
-    state: str
-    days: int
-    sort: str
+    wanted: Wanted
     faults: tuple[str, ...]
 
     @classmethod
     def of(cls, query: QueryDict) -> Asked:
-        state, days, sort = query.get("state", ""), query.get("days", ""), query.get("sort", "")
-        windows = [*map(str, WINDOWS), ALL_DAYS]
-        faults = [
-            f"{name} is {value!r}; use one of {', '.join(known)}."
-            for name, value, known in (
-                ("state", state, State.values),
-                ("days", days, windows),
-                ("sort", sort, list(denials.SORTS)),
-            )
-            if value and value not in known
-        ]
-        return cls(
-            state=state if state in State.values else "",
-            days=0 if days == ALL_DAYS else int(days) if days in windows else USUAL_DAYS,
-            sort=sort if sort in denials.SORTS else "weight",
-            faults=tuple(faults),
+        known = {
+            "state": State.values,
+            "cause": list(CAUSES),
+            "burst": [BURST],
+            "days": [*map(str, WINDOWS), ALL_DAYS],
+            "sort": list(denials.SORTS),
+        }
+        given = {name: query.get(name, "") for name in known}
+        wrong = [name for name, value in given.items() if value and value not in known[name]]
+        faults = [f"{name} is {given[name]!r}; use one of {', '.join(known[name])}." for name in wrong]
+        given |= dict.fromkeys(wrong, "")
+        days = given["days"] or str(USUAL_DAYS)
+        wanted = Wanted(
+            state=given["state"],
+            cause=given["cause"],
+            bursts=bool(given["burst"]),
+            days=0 if days == ALL_DAYS else int(days),
+            sort=given["sort"] or Wanted.sort,
         )
+        return cls(wanted, tuple(faults))
 
 
 @login_required
@@ -98,22 +102,12 @@ def mark(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def export(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Give every group that the filters of the list let through, as CSV."""
+    """Give every group that the filters of the list let through, as CSV or JSON lines."""
     cluster = access.cluster_or_404(request.user, slug)
-    asked = Asked.of(request.GET)
-    rows = denials.exported(
-        cluster, state=asked.state, days=asked.days, sort=asked.sort, in_force_since=since_in_force(cluster)
-    )
-    answer = StreamingHttpResponse(_csv(rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="denials-{cluster.slug}.csv"'
-    return answer
-
-
-def _csv(rows: Iterator[list[str]]) -> Iterator[str]:
-    """Yield the text of a CSV, its header first, many rows at once."""
-    yield write_rows(denials.EXPORTED, ())
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        yield write_rows(denials.EXPORTED, some).partition("\n")[2]
+    rows = denials.exported(cluster, Asked.of(request.GET).wanted, in_force_since=since_in_force(cluster))
+    name = f"denials-{cluster.slug}"
+    ending = request.GET.get("format", "csv")
+    return rows_file(rows, name=name, ending=ending, columns=denials.EXPORTED)
 
 
 def _page(
@@ -121,13 +115,8 @@ def _page(
 ) -> HttpResponse:
     asked = Asked.of(request.GET)
     opened = request.GET.get("open", "")
-    found = denials.inbox(
-        cluster,
-        state=asked.state,
-        days=asked.days,
-        sort=asked.sort,
-        in_force_since=since_in_force(cluster),
-    )
+    wanted = asked.wanted
+    found = denials.inbox(cluster, wanted, in_force_since=since_in_force(cluster))
     page = page_of(found.rows, page_asked(request.GET), ROWS_A_PAGE)
     assert isinstance(request.user, User)  # login_required
     context: dict[str, Any] = {
@@ -137,9 +126,12 @@ def _page(
         "asked": asked,
         "page": page,
         "states": _states(request.GET, found),
-        "windows": _windows(request.GET, asked),
-        "sorts": _sorts(request.GET, asked),
-        "export_url": _export_url(cluster, request.GET),
+        "windows": _windows(request.GET, wanted),
+        "sorts": _sorts(request.GET, wanted),
+        "causes": _causes(request.GET, found),
+        "bursts": _bursts(request.GET, found),
+        "judged": MOST_GROUPS,
+        "exports": [(WORDS[ending], _export_url(cluster, request.GET, ending)) for ending in FORMATS],
         "head": head(cluster, found.load, new=found.counts.get(State.NEW)),
         "tab": "denials",
         "problem": problem_of(cluster, found.load),
@@ -149,7 +141,7 @@ def _page(
         if opened and all(each.key != opened for each in listed):
             # A link from another page names a group that is on a later page, or not in these days.
             elsewhere = denials.denial(
-                cluster, opened, days=asked.days, in_force_since=since_in_force(cluster)
+                cluster, opened, days=wanted.days, in_force_since=since_in_force(cluster)
             )
             listed = [*([elsewhere] if elsewhere else []), *listed]
         rows = rows_of(cluster, found.load, listed, opened=opened)
@@ -180,7 +172,7 @@ def _page(
 def _states(query: QueryDict, found: denials.Inbox) -> list[Choice]:
     """Return a link for each state, with how many groups are in it."""
     chosen = query.get("state", "")
-    every = Choice("", "All", found.groups, not chosen, _shut(without(query, "state")))
+    every = Choice("", "All", sum(found.shown.values()), not chosen, _shut(without(query, "state")))
     return [
         every,
         *(
@@ -191,28 +183,57 @@ def _states(query: QueryDict, found: denials.Inbox) -> list[Choice]:
                 chosen == state,
                 _shut(with_field(query, "state", state)),
             )
-            for state, number in found.counts.items()
+            for state, number in found.shown.items()
         ),
     ]
 
 
-def _windows(query: QueryDict, asked: Asked) -> list[Choice]:
+def _causes(query: QueryDict, found: denials.Inbox) -> list[Choice]:
+    """Return a link for each likely cause that some group has, and for the one that is chosen."""
+    chosen = query.get("cause", "")
+    listed = dict(found.causes) | ({chosen: 0} if chosen in CAUSES and chosen not in found.causes else {})
+    every = Choice("", "any", None, chosen not in CAUSES, _shut(without(query, "cause")))
+    return [
+        every,
+        *(
+            Choice(
+                kind,
+                CAUSES[kind].word,
+                number,
+                chosen == kind,
+                _shut(with_field(query, "cause", kind)),
+            )
+            for kind, number in listed.items()
+        ),
+    ]
+
+
+def _bursts(query: QueryDict, found: denials.Inbox) -> Choice | None:
+    """Return the link to the groups with a burst alone, or back to all; None where there is neither."""
+    chosen = query.get("burst", "") == BURST
+    if not found.bursts and not chosen:
+        return None
+    address = without(query, "burst") if chosen else with_field(query, "burst", BURST)
+    return Choice(BURST, "bursts", found.bursts, chosen, _shut(address))
+
+
+def _windows(query: QueryDict, wanted: Wanted) -> list[Choice]:
     words = {1: "last day", 0: "whole log"} | {days: f"{days} days" for days in WINDOWS if days > 1}
     return [
         Choice(
             str(days),
             words[days],
             None,
-            asked.days == days,
+            wanted.days == days,
             _shut(with_field(query, "days", str(days) if days else ALL_DAYS)),
         )
         for days in (*WINDOWS, 0)
     ]
 
 
-def _sorts(query: QueryDict, asked: Asked) -> list[Choice]:
+def _sorts(query: QueryDict, wanted: Wanted) -> list[Choice]:
     return [
-        Choice(sort, word, None, asked.sort == sort, with_field(query, "sort", sort))
+        Choice(sort, word, None, wanted.sort == sort, with_field(query, "sort", sort))
         for sort, word in _SORT_WORDS.items()
     ]
 
@@ -223,9 +244,9 @@ def _shut(address: str) -> str:
     return without(query, "open")
 
 
-def _export_url(cluster: Cluster, query: QueryDict) -> str:
+def _export_url(cluster: Cluster, query: QueryDict, ending: str) -> str:
     kept = query.copy()
     for name in ("page", "open"):
         kept.pop(name, None)
-    address = reverse("denials-export", args=[cluster.slug])
-    return f"{address}?{kept.urlencode()}" if kept else address
+    kept["format"] = ending
+    return reverse("denials-export", args=[cluster.slug], query=kept)
