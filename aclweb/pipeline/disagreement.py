@@ -71,7 +71,7 @@ def write_disagreement(
     try:
         with new_result(out) as folder:
             step(_DECIDE)
-            decided = decide_requests(usage.distinct_requests(logged.access), acls)
+            decided = decide_requests(usage.distinct_requests(logged.asked), acls)
             found = keep(disagreements(logged.access, decided))
             caused = keep(found.join(causes(found, question), on=list(_ASKED), how="left"))
             table = _shown(caused).orderBy(F.desc("lines"), "day", *REQUEST, "allowed", "broker_rule")

@@ -69,14 +69,14 @@ def write_usage(
     broadcast = spark.sparkContext.broadcast(decisions.shipped(snapshot))
     try:
         with new_result(out) as folder:
-            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.access), broadcast))
-            seen = keep(usage.seen_requests(logged.access, logged.samples, decided))
+            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.asked), broadcast))
+            seen = keep(usage.seen_requests(logged.asked, logged.samples, decided))
 
             until = datetime.now(UTC).date() + timedelta(days=1)
             sane = in_span(logged.coverage, until)
             tables = {
                 "usage": usage.without_last_covers(
-                    usage.usage(seen, logged.access).orderBy("binding_key").toArrow(), snapshot
+                    usage.usage(seen, logged.asked).orderBy("binding_key").toArrow(), snapshot
                 ),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane, logged.names)),
@@ -91,7 +91,7 @@ def write_usage(
                 snapshot,
                 logged,
                 until=until,
-                facts=usage.declarations(logged.access, decided).collect(),
+                facts=usage.declarations(logged.asked, decided).collect(),
                 differing=differing,
                 rows={name: table.num_rows for name, table in tables.items()} | {"requests": requests},
             )
@@ -129,7 +129,7 @@ def read_logs(
     layouts = {path_of(path): reading.layout for path, reading in readings.items()}
     named = {path for path, state in states.items() if "://" not in path or state.state != READ}
     return Logged(
-        access=keep(totals.access_rows(lines)),
+        asked=keep(totals.asked_in(lines)),
         samples=totals.samples(lines),
         coverage=coverage,
         notes=[row.asDict() for row in totals.notes(lines).collect()],
@@ -234,7 +234,7 @@ def read_table(
         for path in paths | states.keys() | layouts.keys()
     }
     return Logged(
-        access=keep(table.access(spark, window).repartition(*REQUEST)),
+        asked=keep(totals.asked_on(table.access(spark, window))),
         samples=totals.latest(table.samples(spark)),
         coverage=coverage,
         notes=table.notes(window),

@@ -107,9 +107,9 @@ def write_load_bearing(
     try:
         with new_result(out) as folder:
             step(_DECIDE)
-            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.access), broadcast))
-            seen = keep(usage.seen_requests(logged.access, logged.samples, decided))
-            uses = {row["binding_key"]: row.asDict() for row in usage.usage(seen, logged.access).collect()}
+            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.asked), broadcast))
+            seen = keep(usage.seen_requests(logged.asked, logged.samples, decided))
+            uses = {row["binding_key"]: row.asDict() for row in usage.usage(seen, logged.asked).collect()}
             step(_LATELY)
             lately = _lately(seen, evidence)
             index = AclIndex(snapshot.bindings.values())

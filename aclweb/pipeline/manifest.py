@@ -19,6 +19,7 @@ from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of,
 from aclweb.pipeline.files import GONE, READ, FileState
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
+from aclweb.pipeline.totals import by_day
 
 FORMAT = 1  # of the manifest and the tables; raised when a reader of the old ones could go wrong
 
@@ -45,13 +46,13 @@ class Source:
 class Logged:
     """What the logs of a cluster hold, read from them or from the access table.
 
-    access: schemas.ACCESS, perhaps without broker and ambiguous. samples: schemas.SAMPLES. coverage: rows with
+    asked: schemas.ASKED, kept. samples: schemas.SAMPLES. coverage: rows with
     the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
     table_state: that of the table, null if the logs themselves were read. names: what somebody called brokers, by
     `broker_of`. gone: since which day each broker that is gone for good did not run, by the name in results.
     """
 
-    access: DataFrame
+    asked: DataFrame
     samples: DataFrame
     coverage: Sequence[Row]
     notes: Sequence[Row]
@@ -59,6 +60,11 @@ class Logged:
     table_state: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     gone: Mapping[str, date] = field(default_factory=dict)
+
+    @property
+    def access(self) -> DataFrame:
+        """The access rows (schemas.ACCESS without broker and ambiguous); a key may be in several."""
+        return by_day(self.asked)
 
 
 @dataclass

@@ -60,6 +60,15 @@ ACCESS = """
     lines long, first_us long, last_us long
 """
 
+# What the access rows of some days say of a request, its answer and what the broker said of it: how often in all, first
+# and last, and the same for each day; a day may be in several entries.
+ASKED = """
+    principal string, host string, operation string, resource_type string, resource_name string,
+    allowed boolean, api_name string, broker_rule string, named_key string,
+    lines long, first_us long, last_us long,
+    days array<struct<day: string, lines: long, first_us: long, last_us: long>>
+"""
+
 # One row for a request and its answer: the beginning of the latest record, behind its time.
 SAMPLES = """
     principal string, host string, operation string, resource_type string, resource_name string,

@@ -203,6 +203,8 @@ def _start(
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
         # What is together by its request is together by request and answer.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
+        # Lists of so many requests are made in a hash table, and those of more by sorting them.
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "30000",
     }
     if given.get(_MASTER, THIS_MACHINE).startswith("local"):
         environment.tell_spark("SPARK_LOCAL_IP", "127.0.0.1")

@@ -33,6 +33,47 @@ def access_rows(lines: DataFrame, *by: str) -> DataFrame:
     return added(by_day, "day", *ACCESS_KEY, *by)
 
 
+def asked_in(lines: DataFrame) -> DataFrame:
+    """Return what was asked, by request and answer (schemas.ASKED); lines: schemas.LINES.
+
+    All rows of a request are together, and whatever adds up requests finds them so.
+    """
+    texts = _texts(lines).filter(F.col("kind") == DECISION)
+    found = texts.select(
+        *ACCESS_KEY,
+        "lines",
+        "first_us",
+        "last_us",
+        F.transform("days", lambda day: F.struct(*(day[name] for name in _OF_DAY))).alias("days"),
+    )
+    return _asked(found.repartition(*REQUEST), F.flatten(F.collect_list("days")))
+
+
+def asked_on(access: DataFrame) -> DataFrame:
+    """Return what was asked, by request and answer (schemas.ASKED); access: schemas.ACCESS.
+
+    All rows of a request are together, and whatever adds up requests finds them so.
+    """
+    return _asked(access.repartition(*REQUEST), F.collect_list(F.struct(*_OF_DAY)))
+
+
+_OF_DAY = ("day", "lines", "first_us", "last_us")
+
+
+def _asked(found: DataFrame, days: Column) -> DataFrame:
+    return found.groupBy(*ACCESS_KEY).agg(
+        F.sum("lines").alias("lines"),
+        F.min("first_us").alias("first_us"),
+        F.max("last_us").alias("last_us"),
+        days.alias("days"),
+    )
+
+
+def by_day(asked: DataFrame) -> DataFrame:
+    """Return the access rows of what was asked, without broker and ambiguous; asked: schemas.ASKED."""
+    return asked.select(*ACCESS_KEY, F.inline("days"))
+
+
 def added(access: DataFrame, *key: str) -> DataFrame:
     """Return the access rows with those of one key added."""
     return access.groupBy(*key).agg(

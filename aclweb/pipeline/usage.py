@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.logged import opens
+from aclweb.pipeline import totals
 from aclweb.pipeline.record_lines import SAMPLE_LENGTH
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
@@ -21,15 +22,15 @@ MOST_REPLACING = 5
 """So many ACLs are named that settle the requests of another one too."""
 
 
-def distinct_requests(access: DataFrame) -> DataFrame:
-    """Return each request that somebody made, once (schemas.REQUEST); access: schemas.ACCESS."""
-    return access.select(*REQUEST).distinct()
+def distinct_requests(asked: DataFrame) -> DataFrame:
+    """Return each request that somebody made, once (schemas.REQUEST); asked: schemas.ASKED, or access rows."""
+    return asked.select(*REQUEST).distinct()
 
 
-def seen_requests(access: DataFrame, samples: DataFrame, decided: DataFrame) -> DataFrame:
+def seen_requests(asked: DataFrame, samples: DataFrame, decided: DataFrame) -> DataFrame:
     """Return one row for each request and answer of the log.
 
-    access: schemas.ACCESS. samples: schemas.SAMPLES, one row for each request and answer. decided: one row
+    asked: schemas.ASKED. samples: schemas.SAMPLES, one row for each request and answer. decided: one row
     for each distinct request (schemas.DECIDED).
 
     Returns the columns of schemas.REQUEST, allowed, lines, first_at, last_at, api_names,
@@ -37,35 +38,36 @@ def seen_requests(access: DataFrame, samples: DataFrame, decided: DataFrame) -> 
     and differs: whether the snapshot's ACLs answer otherwise than the log.
     """
     key = [*REQUEST, "allowed"]
-    by_day = access.groupBy(*key, "day").agg(
-        F.sum("lines").alias("lines"), F.min("first_us").alias("first_us"), F.max("last_us").alias("last_us")
-    )
-    seen = by_day.groupBy(*key).agg(
-        F.sum("lines").alias("lines"),
-        moment(F.min("first_us")).alias("first_at"),
-        moment(F.max("last_us")).alias("last_at"),
-        F.sort_array(F.collect_list(F.struct("day", "lines"))).alias("days"),
+    seen = (
+        totals.added(totals.by_day(asked), *key, "day")
+        .groupBy(*key)
+        .agg(
+            F.sum("lines").alias("lines"),
+            moment(F.min("first_us")).alias("first_at"),
+            moment(F.max("last_us")).alias("last_at"),
+            F.sort_array(F.collect_list(F.struct("day", "lines"))).alias("days"),
+        )
     )
     sampled = samples.select(*key, sample_text().alias("sample"))
     return (
-        seen.join(_asked_for(access, key), on=key)
+        seen.join(_asked_for(asked, key), on=key)
         .join(sampled, on=key, how="left")
         .join(decided, on=list(REQUEST), how="left")
         .withColumn("differs", (F.col("decided_now") != "UNDECIDED") & ~_agrees())
     )
 
 
-def _asked_for(access: DataFrame, key: list[str]) -> DataFrame:
+def _asked_for(asked: DataFrame, key: list[str]) -> DataFrame:
     """Return api_names, sorted, for each request and answer; empty where the log tells none."""
     # Distinct first, and in a hash table: a set for each row would be sorted.
-    apis = access.select(*key, "api_name").distinct().groupBy(*key)
+    apis = asked.select(*key, "api_name").distinct().groupBy(*key)
     return apis.agg(F.sort_array(F.collect_list("api_name")).alias("api_names"))
 
 
-def usage(seen: DataFrame, access: DataFrame) -> DataFrame:
+def usage(seen: DataFrame, asked: DataFrame) -> DataFrame:
     """Return how often each binding counted in the decisions of the log.
 
-    seen: as `seen_requests` gives it. access: schemas.ACCESS.
+    seen: as `seen_requests` gives it. asked: schemas.ASKED.
 
     Returns binding_key; requests (decisions it was a determining binding of); alone (and
     the only one); first_at and last_at of those, null where there is none; named (lines in
@@ -87,7 +89,7 @@ def usage(seen: DataFrame, access: DataFrame) -> DataFrame:
         F.max("last_at").alias("last_at"),
     )
     named = (
-        access.filter(F.col("named_key").isNotNull())
+        asked.filter(F.col("named_key").isNotNull())
         .groupBy(F.col("named_key").alias("binding_key"))
         .agg(
             F.sum("lines").alias("named"),
@@ -155,7 +157,7 @@ def without_last_covers(table: pa.Table, snapshot: Snapshot) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
-def declarations(access: DataFrame, decided: DataFrame) -> DataFrame:
+def declarations(asked: DataFrame, decided: DataFrame) -> DataFrame:
     """Return what brokers say beside their decisions about settings that no cluster tells.
 
     Returns fact, principal (of super_user, else null) and lines. The facts: `super_user`
@@ -163,7 +165,7 @@ def declarations(access: DataFrame, decided: DataFrame) -> DataFrame:
     `default_deny` (refused although the snapshot has no ACL on the resource).
     """
     uncovered = decided.filter(F.col("basis_now").isin("DEFAULT_DENY", "DEFAULT_ALLOW")).select(*REQUEST)
-    told = access.select(
+    told = asked.select(
         F.when(F.col("broker_rule") == "SuperUser", "super_user")
         .when(F.col("broker_rule") == "DefaultAllow", "default_allow")
         .alias("fact"),
@@ -172,7 +174,7 @@ def declarations(access: DataFrame, decided: DataFrame) -> DataFrame:
     ).filter(F.col("fact").isNotNull())
     # Only of these the ACLs have to be asked, so only these are looked up.
     denied = (
-        access.filter(F.col("broker_rule") == "DefaultDeny")
+        asked.filter(F.col("broker_rule") == "DefaultDeny")
         .groupBy(*REQUEST)
         .agg(F.sum("lines").alias("lines"))
     )

@@ -57,7 +57,7 @@ def logged(
     spark: SparkSession, lines: Iterable[Line], *, days: int = 31, brokers: Iterable[str] = "ab"
 ) -> Logged:
     """Return the logs of brokers that wrote in every hour of so many days, with these decisions in them."""
-    from aclweb.pipeline import schemas
+    from aclweb.pipeline import schemas, totals
     from aclweb.pipeline.files import READ, FileState
     from aclweb.pipeline.manifest import Logged, Source
 
@@ -88,7 +88,7 @@ def logged(
     ]
     coverage = [_coverage(broker, back) for broker in brokers for back in range(days)]
     return Logged(
-        access=spark.createDataFrame(access, schemas.ACCESS),
+        asked=totals.asked_on(spark.createDataFrame(access, schemas.ACCESS)),
         samples=spark.createDataFrame(samples, schemas.SAMPLES),
         coverage=coverage,
         notes=[],

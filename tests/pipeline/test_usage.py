@@ -83,7 +83,7 @@ def test_requests_are_put_together_over_files_and_days(spark):
 
     made = frame(spark, lines, LINES)
     found = usage.seen_requests(
-        totals.access_rows(made), totals.samples(made), frame(spark, decided, DECIDED)
+        totals.asked_in(made), totals.samples(made), frame(spark, decided, DECIDED)
     ).collect()
 
     allowed = next(row for row in found if row.allowed)
@@ -105,8 +105,8 @@ def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spar
     ]
     named = [text(named_key="b", lines=4), text(named_key="gone", lines=6, last_at=EVENING)]
 
-    access = totals.access_rows(frame(spark, named, LINES))
-    found = {row.binding_key: row for row in usage.usage(frame(spark, rows, SEEN), access).collect()}
+    asked = totals.asked_in(frame(spark, named, LINES))
+    found = {row.binding_key: row for row in usage.usage(frame(spark, rows, SEEN), asked).collect()}
 
     assert (found["a"].requests, found["a"].alone, found["a"].named) == (5, 2, 0)
     assert (found["b"].requests, found["b"].alone, found["b"].named) == (3, 0, 4)
@@ -176,15 +176,15 @@ def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
         },
     ]
 
-    access = totals.access_rows(frame(spark, lines, LINES))
-    found = usage.declarations(access, frame(spark, decided, DECIDED)).collect()
+    asked = totals.asked_in(frame(spark, lines, LINES))
+    found = usage.declarations(asked, frame(spark, decided, DECIDED)).collect()
 
     assert {(row.fact, row.principal): row.lines for row in found} == {
         ("super_user", "User:bob"): 2,
         ("default_allow", None): 4,
         ("default_deny", None): 3,
     }
-    assert "MatchingAcl" in {row.broker_rule for row in access.collect()}
+    assert "MatchingAcl" in {row.broker_rule for row in asked.collect()}
 
 
 def test_what_was_not_understood_is_counted_by_reason_with_a_sample(spark):
