@@ -41,7 +41,6 @@ from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, sn
 from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.replay import Edit, decide_both
 from aclweb.pipeline.results import new_result, write_manifest, write_table
-from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
 
 NEEDED, REPLACEABLE, UNUSED = "needed", "replaceable", "unused"
@@ -256,8 +255,7 @@ def _proven(
         broadcast = spark.sparkContext.broadcast(edit)
         try:
             both = decide_both(decided, broadcast)
-            flipped = both.filter(F.col("before") != F.col("after")).select(*REQUEST)
-            turned = keep(decided.join(flipped, on=list(REQUEST)))
+            turned = keep(both.filter(F.col("before") != F.col("after")))
             if turned.isEmpty():
                 return gone
             lost = [row[0] for name in ("determining", "one_of") for row in _groups(turned, name).collect()]

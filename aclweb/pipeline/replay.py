@@ -20,12 +20,11 @@ from pyspark.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import Delta, number_of
 from aclweb.acl.notation import binding_key, read_delta
-from aclweb.pipeline import totals
 from aclweb.pipeline.batch import answer_texts, decide_all, requests_of
 from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.failures import SPARK_ERRORS
@@ -46,11 +45,7 @@ MOST_FLIPS = 100_000
 DENIED, ALLOWED, UNCLEAR, UNCHANGED = "denied", "allowed", "unclear", "unchanged"
 CHANGES = (DENIED, ALLOWED, UNCLEAR, UNCHANGED)
 
-# One row for a distinct request: its answers before and after the edit.
-_BOTH = """
-    principal string, host string, operation string, resource_type string, resource_name string,
-    before string, basis_before string, after string, basis_after string
-"""
+_ANSWERS = ("before", "basis_before", "after", "basis_after")
 
 
 def read_edit_file(path: Path) -> Delta:
@@ -79,15 +74,14 @@ def write_replay(
     try:
         with new_result(out) as folder:
             step(_DECIDE)
-            seen = keep(requests_by_day(logged.access))
-            changed = keep(changes(seen, decide_both(seen.select(*REQUEST).distinct(), broadcast)))
+            changed = keep(changes(requests_in(logged.asked), broadcast))
             turned = changed.filter(F.col("change") != UNCHANGED)
             tables = {"flips": _most(flips(turned, logged.samples)).toArrow()}
             step(_ADD_UP)
             tables |= {
                 "by_principal": _most(added(changed, "principal")).toArrow(),
                 "by_resource": _most(added(changed, "resource_type", "resource_name")).toArrow(),
-                "by_day": added(changed, "day").orderBy("day").toArrow(),
+                "by_day": added(_by_day(changed), "day").orderBy("day").toArrow(),
             }
             for name, table in tables.items():
                 write_table(folder, name, table)
@@ -109,31 +103,39 @@ def write_replay(
     return manifest
 
 
-def requests_by_day(access: DataFrame) -> DataFrame:
-    """Return how often each request was logged on each day, whatever the answer; access: schemas.ACCESS.
+def requests_in(asked: DataFrame) -> DataFrame:
+    """Return how often each request was logged, whatever the answer; asked: schemas.ASKED.
 
-    Returns day, the columns of schemas.REQUEST, lines, first_us and last_us.
+    Returns the columns of schemas.REQUEST, lines, first_us, last_us, and days as in schemas.ASKED.
     """
-    return totals.added(access, "day", *REQUEST)
+    return asked.groupBy(*REQUEST).agg(
+        F.sum("lines").alias("lines"),
+        F.min("first_us").alias("first_us"),
+        F.max("last_us").alias("last_us"),
+        F.flatten(F.collect_list("days")).alias("days"),
+    )
 
 
 def decide_both(requests: DataFrame, edit: Broadcast[Edit]) -> DataFrame:
-    """Return the answers to each request before and after the edit; requests: schemas.REQUEST, each once."""
-    schema = StructType.fromDDL(_BOTH)
-    function = partial(_decided_batches, to_arrow_schema(schema), edit)
-    return requests.select(*REQUEST).mapInArrow(function, schema)
+    """Return requests with the answers to each before and after the edit.
+
+    requests: the columns of schemas.REQUEST, each request once, with any others. The answers are texts: before,
+    basis_before, after and basis_after.
+    """
+    schema = StructType([*requests.schema, *(StructField(name, StringType()) for name in _ANSWERS)])
+    return requests.mapInArrow(partial(_decided_batches, to_arrow_schema(schema), edit), schema)
 
 
-def changes(seen: DataFrame, decided: DataFrame) -> DataFrame:
-    """Return what becomes of each request of each day: the columns of both, and `change`, one of CHANGES."""
-    unclear = F.col("before").eqNullSafe("UNDECIDED") | F.col("after").eqNullSafe("UNDECIDED")
+def changes(requests: DataFrame, edit: Broadcast[Edit]) -> DataFrame:
+    """Return what `decide_both` does, and `change`, one of CHANGES: what becomes of each request."""
+    unclear = (F.col("before") == "UNDECIDED") | (F.col("after") == "UNDECIDED")
     change = (
         F.when(F.col("before") == F.col("after"), UNCHANGED)
         .when(unclear, UNCLEAR)
         .when(F.col("after") == "DENIED", DENIED)
         .otherwise(ALLOWED)
     )
-    return seen.join(decided.withColumn("change", change), on=list(REQUEST), how="left")
+    return decide_both(requests, edit).withColumn("change", change)
 
 
 def flips(turned: DataFrame, samples: DataFrame) -> DataFrame:
@@ -141,15 +143,18 @@ def flips(turned: DataFrame, samples: DataFrame) -> DataFrame:
 
     turned: of `changes`. samples: schemas.SAMPLES, one row for each request and answer; the latest is shown.
     """
-    answers = ("change", "before", "basis_before", "after", "basis_after")
-    found = turned.groupBy(*REQUEST, *answers).agg(
-        F.sum("lines").alias("lines"),
-        F.count("*").alias("days"),
-        moment(F.min("first_us")).alias("first_at"),
-        moment(F.max("last_us")).alias("last_at"),
+    found = turned.select(
+        *REQUEST,
+        "change",
+        *_ANSWERS,
+        "lines",
+        F.size(F.array_distinct("days.day")).cast("long").alias("days"),
+        moment("first_us").alias("first_at"),
+        moment("last_us").alias("last_at"),
     )
-    latest = samples.groupBy(*REQUEST).agg(F.max_by(sample_text(), "last_us").alias("sample"))
-    return found.join(latest, on=list(REQUEST), how="left")
+    latest = samples.groupBy(*REQUEST).agg(F.max(F.struct("last_us", "raw")).alias("latest"))
+    told = latest.select(*REQUEST, "latest.*").select(*REQUEST, sample_text().alias("sample"))
+    return found.join(told, on=list(REQUEST), how="left")
 
 
 def added(changed: DataFrame, *key: str) -> DataFrame:
@@ -163,6 +168,11 @@ def added(changed: DataFrame, *key: str) -> DataFrame:
     )
 
 
+def _by_day(changed: DataFrame) -> DataFrame:
+    """Return the change of each request on each day, with its lines and when it was logged last."""
+    return changed.select("change", F.inline("days"))
+
+
 def _most(rows: DataFrame) -> DataFrame:
     """Return the rows that matter most, as many as one machine takes: those with most lines first."""
     order = [F.desc(name) for name in (DENIED, ALLOWED, UNCLEAR, "lines") if name in rows.columns]
@@ -174,7 +184,7 @@ def _totals(changed: DataFrame) -> DataFrame:
     return changed.groupBy("change").agg(
         F.sum("lines").alias("lines"),
         F.count_distinct("principal").alias("principals"),
-        F.count_distinct(F.struct(*REQUEST)).alias("requests"),
+        F.count("*").alias("requests"),
     )
 
 

@@ -203,6 +203,8 @@ def _start(
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
         # What is together by its request is together by request and answer.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
+        # What is kept is read a few times only; packing it takes longer than reading it unpacked.
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
         # Lists of so many requests are made in a hash table, and those of more by sorting them.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "30000",
     }
