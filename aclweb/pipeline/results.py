@@ -22,7 +22,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 MANIFEST = "manifest.json"
 
 _ROWS_AT_ONCE = 50_000
-"""So many rows of a large table are brought here at a time, and are a group of its file."""
+"""So many rows of a large table are brought here at a time, and are at most a group of its file."""
+
+_GROUP_BYTES = 64 << 20
+"""A group of fewer rows takes at most so much memory, unpacked; a single row may take more."""
 
 
 class ResultError(Exception):
@@ -100,18 +103,24 @@ def _unpacked(packed: bytes) -> pa.Table:
 
 
 def _in_groups(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield the rows of tables in groups of equal size, so that a file does not depend on where Spark parts them."""
-    waiting: list[pa.Table] = []
-    count = 0
+    """Yield the rows of tables in groups that depend on the rows alone, and not on where Spark parts them."""
+    waiting = schema.empty_table()
     for table in tables:
-        waiting.append(table.cast(schema))
-        count += table.num_rows
-        while count >= _ROWS_AT_ONCE:
-            whole = pa.concat_tables(waiting)
-            yield whole.slice(0, _ROWS_AT_ONCE).combine_chunks()
-            waiting, count = [whole.slice(_ROWS_AT_ONCE)], count - _ROWS_AT_ONCE
-    if count:
-        yield pa.concat_tables(waiting).combine_chunks()
+        waiting = pa.concat_tables([waiting, table.cast(schema)])
+        while waiting.num_rows >= _ROWS_AT_ONCE:
+            group, waiting = _parted(waiting)
+            yield group
+    while waiting.num_rows:
+        group, waiting = _parted(waiting)
+        yield group
+
+
+def _parted(rows: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return the first group of rows, and the others."""
+    size = min(rows.num_rows, _ROWS_AT_ONCE)
+    while size > 1 and rows.slice(0, size).nbytes > _GROUP_BYTES:
+        size = -(-size // 2)
+    return rows.slice(0, size).combine_chunks(), rows.slice(size)
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -139,6 +140,20 @@ def test_requests_are_written_some_at_a_time_and_never_held_at_once(
     assert len(sizes) >= 3
     assert ["rows"] in fetched
     assert not [columns for columns in fetched if "resource_name" in columns]
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 100])
+def test_a_group_of_rows_is_small_in_bytes_too_wherever_the_rows_are_parted(monkeypatch, at_once):
+    monkeypatch.setattr(results, "_ROWS_AT_ONCE", 20)
+    monkeypatch.setattr(results, "_GROUP_BYTES", 1_000)
+    rows = pa.table({"text": ["x" * 40] * 30 + ["y" * 300] * 10 + ["z" * 5_000] + ["x"] * 21})
+    parts = [rows.slice(start, at_once) for start in range(0, rows.num_rows, at_once)]
+
+    groups = list(results._in_groups(parts, rows.schema))
+
+    assert pa.concat_tables(groups).equals(rows)
+    assert [group.num_rows for group in groups] == [20, 10, 3, 3, 3, 1, 1, 20, 1]
+    assert max(group.nbytes for group in groups if group.num_rows > 1) <= 1_000
 
 
 @pytest.mark.parametrize(
