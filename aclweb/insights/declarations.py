@@ -1,13 +1,21 @@
-"""What does the log say about what people declared of a cluster: its super users, its default?"""
+"""What does the log say about what people declared of a cluster: its super users, its default, its brokers' levels?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import models
 
 from aclweb.acl.model import SUPER_USERS_KEY, AuthorizerSettings, number_of
 from aclweb.insights.current import current_load
-from aclweb.inventory.models import Cluster
+from aclweb.insights.models import Load, LogDay
+from aclweb.inventory.models import Cluster, LogSource
+
+# A level may have been another one before.
+_LATELY = 7
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ def declarations(cluster: Cluster) -> tuple[Check, ...]:
     return (
         *_super_users(cluster, found.get("super_users", {})),
         *_default_mode(cluster, found.get("default_allow", 0), found.get("default_deny_uncovered", 0)),
+        *_levels(load),
     )
 
 
@@ -74,6 +83,37 @@ def _default_mode(cluster: Cluster, allowed: int, refused: int) -> Iterable[Chec
         else:
             declared = "allow" if cluster.allow_everyone else "refuse"
             yield Check("allow_everyone", "contradicts", f"{fact}, but it is declared that they {declared}.")
+
+
+def _levels(load: Load) -> Iterable[Check]:
+    """Yield what the last days of the log say of the levels at which brokers are declared to log."""
+    if not load.levels or load.last_at is None:
+        return
+    since = load.last_at.date() - timedelta(days=_LATELY - 1)
+    logged = LogDay.objects.filter(load=load, day__gte=since, broker__in=load.levels)
+    found: dict[tuple[str, bool], list[str]] = {}
+    sums = logged.values_list("broker").annotate(models.Sum("decisions"), models.Sum("permits"))
+    for broker, decisions, permits in sums.order_by("broker"):
+        if decisions:
+            found.setdefault((load.levels[broker], permits > 0), []).append(broker)
+    for (level, has_permits), brokers in sorted(found.items()):
+        is_debug = level == LogSource.Level.DEBUG
+        declared = f"declared to log {'permits' if is_debug else 'denials only'} ({level})"
+        seen = f"{'has' if len(brokers) == 1 else 'have'} {'permits' if has_permits else 'no permit'}"
+        is_so = is_debug == has_permits
+        verb, joined = ("is" if len(brokers) == 1 else "are"), ("and" if is_so else "but")
+        yield Check(
+            "level",
+            "confirms" if is_so else "contradicts",
+            f"{_named(brokers)} {verb} {declared}, {joined} {seen} in the last {_LATELY} days of the log.",
+        )
+
+
+def _named(brokers: Sequence[str]) -> str:
+    more = (
+        f" and {number_of(len(brokers) - _NAMED, 'broker', 'brokers')} more" if len(brokers) > _NAMED else ""
+    )
+    return f"{', '.join(brokers[:_NAMED])}{more}"
 
 
 def _of_the_log(lines: int) -> str:

@@ -48,6 +48,8 @@ class Load(models.Model):
     # What rule texts say about the declarations: {"super_users": {principal: lines},
     # "default_allow": lines, "default_deny_uncovered": lines}
     declarations = models.JSONField(default=dict)
+    # By the name of a broker, the level that somebody declared for its log: DEBUG or INFO.
+    levels = models.JSONField(default=dict)
     manifest = models.JSONField()
     current = models.BooleanField(default=True)
     # Whole: it is, or was, what pages show. While it is False, somebody stores it, or has died over it.

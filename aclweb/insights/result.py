@@ -82,6 +82,7 @@ class Result:
             "unread": self.manifest.get("unread", ""),
             "disagreements": self.manifest["disagreements"]["lines"],
             "declarations": self.manifest["declarations"],
+            "levels": self.manifest.get("levels", {}),
             "manifest": self.manifest,
         }
 

@@ -20,7 +20,7 @@ from aclweb.acl.model import AclBinding
 from aclweb.insights.models import AclUse, Load
 from aclweb.insights.requests import requests_of
 from aclweb.insights.retired import days_with_gone
-from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+from aclweb.inventory.models import Cluster, LogSource, StoredAcl, stored_in_force
 
 NO_LOG = "no authorizer log has been read"
 
@@ -40,6 +40,7 @@ def evidence_of(load: Load | None) -> Evidence:
         permits_seen=load.permits_seen,
         wanted=wanted,
         unread=load.unread,
+        at_info=[broker for broker, level in load.levels.items() if level == LogSource.Level.INFO],
     )
 
 

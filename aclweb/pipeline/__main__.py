@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import date
@@ -48,7 +48,7 @@ from aclweb.pipeline.job import (
 )
 from aclweb.pipeline.known_brokers import KnownBrokers, read_brokers
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.log_sources import LogSource, broker_names, by_file, read_sources
+from aclweb.pipeline.log_sources import LogSource, by_file, known_brokers, read_sources
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.progress import Progress, told_to
@@ -150,7 +150,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
         ]
     )
     check_zones(looked)
-    names = broker_names(looked.sources)
+    brokers = known_brokers(looked.sources)
     if not looked.found.fresh:
         if watch.looks == 1:
             print(nothing_new(looked))
@@ -158,7 +158,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
         if options.reprocess is None and (
             snapshot is None
             or options.usage is None
-            or watch.known == _state(options, snapshot, looked.cluster, names)
+            or watch.known == _state(options, snapshot, looked.cluster, brokers)
         ):
             return True
     files = [fresh.path for fresh in looked.found.fresh]
@@ -184,7 +184,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
         if snapshot is not None and options.usage is not None:
             _progress("Deciding.")
             table = Table.open(_local(options.out), looked.cluster)
-            manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage), names)
+            manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage), brokers)
             watch.known = manifest["state"]
             print("\n".join(summary(manifest)))
             print(f"Written to {options.usage}.", flush=True)
@@ -228,9 +228,9 @@ def _sources(options: Namespace, zone: str | None = None) -> Sequence[LogSource]
     return read_sources(Path(options.source))
 
 
-def _state(options: Namespace, snapshot: Snapshot, cluster: str, names: Mapping[str, str]) -> str:
+def _state(options: Namespace, snapshot: Snapshot, cluster: str, brokers: KnownBrokers) -> str:
     """Return the `state` that the result of `usage` would have."""
-    return state_of(snapshot, state_with(Table.open(_local(options.out), cluster), names))
+    return state_of(snapshot, state_with(Table.open(_local(options.out), cluster), brokers))
 
 
 def _usage(options: Namespace) -> int:
@@ -302,7 +302,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
             spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
             keep = stack.enter_context(keeping())
             _progress("Adding up and deciding.")
-            logged = read_table(spark, table, window, keep, brokers.names)
+            logged = read_table(spark, table, window, keep, brokers)
         else:
             sources = by_file(_sources(options))
             files = sorted(sources)
@@ -313,7 +313,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
                 check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
             logged = read_logs(spark, files, keep, sources=sources)
-        logged = replace(logged, names={**logged.names, **brokers.names}, gone=brokers.gone)
+            logged = replace(logged, brokers=brokers.over(logged.brokers))
         manifest = job(spark, snapshot, logged, Path(options.out), keep)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
@@ -619,7 +619,7 @@ def _add_logs(add: Callable[..., Any]) -> None:
     add(
         "--source",
         metavar="FILE",
-        help="a JSON list of logs, each with its path, broker, time_zone and layout or pattern",
+        help="a JSON list of logs, each with its path, broker, time_zone, level and layout or pattern",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, evidence_in, with_gone
 from aclweb.pipeline.coverage import Row, added, in_span
+from aclweb.pipeline.known_brokers import INFO
 from aclweb.pipeline.manifest import Logged, broker_names, why_unread
 
 _EPOCH = datetime.fromtimestamp(0, UTC).replace(tzinfo=None)
@@ -16,19 +17,20 @@ _EPOCH = datetime.fromtimestamp(0, UTC).replace(tzinfo=None)
 def evidence_of(logged: Logged, until: date, wanted: Wanted) -> Evidence:
     """Return what the logs can claim; until: the last day that a broker can have written about."""
     days = added(in_span(logged.coverage, until), "broker", "day")
-    names = broker_names(days, logged.names)
+    names = broker_names(days, logged.brokers.names)
     last_at = _moment(days, "last_us", max)
     found = (
         BrokerDay(names[row["broker"]], date.fromisoformat(row["day"]), row["hours"], row["permit_hours"])
         for row in days
     )
     return evidence_in(
-        found if last_at is None else with_gone(found, logged.gone, last_at.date()),
+        found if last_at is None else with_gone(found, logged.brokers.gone, last_at.date()),
         first_at=_moment(days, "first_us", min),
         last_at=last_at,
         permits_seen=any(row["permits"] for row in days),
         wanted=wanted,
         unread=why_unread(logged.sources.values()),
+        at_info=[broker for broker, level in logged.levels(days).items() if level == INFO],
     )
 
 

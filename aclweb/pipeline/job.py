@@ -23,9 +23,9 @@ from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
 from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState
+from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.log_sources import LogSource
-from aclweb.pipeline.log_sources import broker_names as given_names
+from aclweb.pipeline.log_sources import LogSource, known_brokers
 from aclweb.pipeline.manifest import (
     NOTES,
     Differing,
@@ -48,6 +48,8 @@ from aclweb.pipeline.results import new_result, write_frame, write_manifest, wri
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.table import Table, Window
+
+NOTHING_KNOWN = KnownBrokers()
 
 _LOOKED_AT = 1 << 20
 
@@ -79,7 +81,7 @@ def write_usage(
                     usage.usage(seen, logged.asked).orderBy("binding_key").toArrow(), snapshot
                 ),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
-                "coverage": coverage_table(sane, broker_names(sane, logged.names)),
+                "coverage": coverage_table(sane, broker_names(sane, logged.brokers.names)),
             }
             for name, table in tables.items():
                 write_table(folder, name, table)
@@ -137,7 +139,7 @@ def read_logs(
             path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
             for path in named | {row["source"] for row in coverage}
         },
-        names=given_names({path_of(path): file.source for path, file in found.items()}),
+        brokers=known_brokers({path_of(path): file.source for path, file in found.items()}),
     )
 
 
@@ -200,24 +202,26 @@ def run_usage_of_table(
     table: Table,
     window: Window,
     out: Path,
-    names: Mapping[str, str] | None = None,
+    brokers: KnownBrokers = NOTHING_KNOWN,
 ) -> dict[str, Any]:
     """Write what `run_usage` writes, on what an access table holds of the days in a window.
 
-    A sample is the latest that the table has of its request, also where that is of another day. names: what somebody
-    called brokers, by `broker_of`.
+    A sample is the latest that the table has of its request, also where that is of another day.
     """
     with keeping() as keep:
-        return write_usage(spark, snapshot, read_table(spark, table, window, keep, names or {}), out, keep)
+        return write_usage(spark, snapshot, read_table(spark, table, window, keep, brokers), out, keep)
 
 
-def state_with(table: Table, names: Mapping[str, str]) -> str:
-    """Return a word for what a table holds with brokers so named."""
-    return f"{table.state} {json.dumps(sorted(names.items()))}" if names else table.state
+def state_with(table: Table, brokers: KnownBrokers) -> str:
+    """Return a word for what a table holds with this known of its brokers."""
+    known = [sorted(found.items()) for found in (brokers.names, brokers.levels)]
+    # Without levels as before they were known, so that a result of then is not made again.
+    told = known if known[1] else known[0]
+    return f"{table.state} {json.dumps(told)}" if told else table.state
 
 
 def read_table(
-    spark: SparkSession, table: Table, window: Window, keep: Keep, names: Mapping[str, str] | None = None
+    spark: SparkSession, table: Table, window: Window, keep: Keep, brokers: KnownBrokers = NOTHING_KNOWN
 ) -> Logged:
     """Return what an access table holds of the days in a window."""
     coverage = [row | {"source": row["file"]} for row in table.coverage(window)]
@@ -240,8 +244,8 @@ def read_table(
         notes=table.notes(window),
         # Nobody knows which days a file is about that was never understood, so it is in every window.
         sources={path: source for path, source in sources.items() if path in paths or source.is_unread},
-        table_state=state_with(table, names or {}) if window.is_all else None,
-        names=names or {},
+        table_state=state_with(table, brokers) if window.is_all else None,
+        brokers=brokers,
     )
 
 

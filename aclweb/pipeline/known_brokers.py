@@ -1,4 +1,4 @@
-"""What is known of brokers that no log says: what they are called, and which are gone for good?"""
+"""What is known of brokers that no log says: what they are called, at which level they log, which are gone for good?"""
 
 from __future__ import annotations
 
@@ -12,19 +12,33 @@ from typing import Any
 from aclweb.pipeline.coverage import broker_of
 from aclweb.pipeline.files import SourceError
 
-_KEYS = ("broker", "path", "gone_since")
+_KEYS = ("broker", "path", "level", "gone_since")
+DEBUG, INFO = LEVELS = ("DEBUG", "INFO")
+"""Those of a broker's logger: with permits, and with denials only."""
 
 
 @dataclass(frozen=True)
 class KnownBrokers:
-    """names: what brokers are called, by `broker_of`. gone: since which day each of these names did not run."""
+    """names: what brokers are called, by `broker_of`. gone: since which day each of these names did not run.
+
+    levels: of LEVELS, as somebody declared them, by `broker_of`.
+    """
 
     names: Mapping[str, str] = field(default_factory=dict)
     gone: Mapping[str, date] = field(default_factory=dict)
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+    def over(self, other: KnownBrokers) -> KnownBrokers:
+        """Return what both say; where they differ, what this one says."""
+        return KnownBrokers(
+            {**other.names, **self.names}, {**other.gone, **self.gone}, {**other.levels, **self.levels}
+        )
 
 
 def read_brokers(path: Path) -> KnownBrokers:
     """Return what a file says: a JSON list of objects with `broker`, and `path` of one of its logs or `gone_since`.
+
+    Beside a path may be the `level` of that log.
 
     Raises SourceError for a file that is none.
     """
@@ -39,13 +53,24 @@ def read_brokers(path: Path) -> KnownBrokers:
         )
     names: dict[str, str] = {}
     gone: dict[str, date] = {}
+    levels: dict[str, str] = {}
     for number, given in enumerate(found, start=1):
         broker = _text(given, "broker", path, number)
         if "path" in given:
-            names[broker_of(_text(given, "path", path, number))] = broker
+            log = broker_of(_text(given, "path", path, number))
+            names[log] = broker
+            if "level" in given:
+                levels[log] = level_of(_text(given, "level", path, number))
         if "gone_since" in given:
             gone[broker] = _day(_text(given, "gone_since", path, number), path, number)
-    return KnownBrokers(names, gone)
+    return KnownBrokers(names, gone, levels)
+
+
+def level_of(given: str) -> str:
+    """Return a level as it was given, empty for none; raises SourceError where it is another word."""
+    if given and given not in LEVELS:
+        raise SourceError(f"{given!r} is no level; use {' or '.join(LEVELS)}.")
+    return given
 
 
 def _text(given: Any, key: str, path: Path, number: int) -> str:

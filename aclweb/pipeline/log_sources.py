@@ -14,6 +14,7 @@ from aclweb.acl.notation import LAYOUTS, of_pattern
 from aclweb.pipeline.coverage import broker_of, short_names
 from aclweb.pipeline.files import SourceError, log_files
 from aclweb.pipeline.given import text_of
+from aclweb.pipeline.known_brokers import KnownBrokers, level_of
 
 _KEYS = ("path", "broker", "time_zone", "layout", "pattern", "level")
 
@@ -23,13 +24,15 @@ class LogSource:
     """Log files of one kind.
 
     path: a file, a folder or a pattern. broker: whose they are, empty to name it after the files. zone: that of its
-    clock, None to keep times as they are written. layout: a name for `layout_of`, None to look for it.
+    clock, None to keep times as they are written. layout: a name for `layout_of`, None to look for it. level: one of
+    `known_brokers.LEVELS`, empty where nobody said it.
     """
 
     path: str
     broker: str = ""
     zone: str | None = None
     layout: str | None = None
+    level: str = ""
 
 
 def by_file(sources: Sequence[LogSource]) -> dict[str, LogSource]:
@@ -55,6 +58,20 @@ def broker_names(files: Mapping[str, LogSource]) -> dict[str, str]:
         own = short_names(found)
         names |= {log: name if len(found) == 1 else f"{name}: {own[log]}" for log in found}
     return names
+
+
+def broker_levels(files: Mapping[str, LogSource]) -> dict[str, str]:
+    """Return the levels that somebody declared, by `broker_of`; none for a broker of which two were declared."""
+    found: dict[str, set[str]] = {}
+    for file, source in files.items():
+        if source.level:
+            found.setdefault(broker_of(file), set()).add(source.level)
+    return {broker: min(levels) for broker, levels in found.items() if len(levels) == 1}
+
+
+def known_brokers(files: Mapping[str, LogSource]) -> KnownBrokers:
+    """Return what the sources of some files say of their brokers."""
+    return KnownBrokers(broker_names(files), levels=broker_levels(files))
 
 
 def read_sources(path: Path) -> tuple[LogSource, ...]:
@@ -85,7 +102,8 @@ def _source(found: Any, number: int) -> LogSource:
             f"Source {number} has {wrong!r}, which is no key or no text; the keys are {', '.join(_KEYS)}."
         )
     try:
-        return LogSource(found["path"], found.get("broker", ""), _zone(found), _layout(found))
+        level = level_of(found.get("level", ""))
+        return LogSource(found["path"], found.get("broker", ""), _zone(found), _layout(found), level)
     except (NotationError, SourceError) as error:
         raise SourceError(f"Source {number}: {error}") from error
 

@@ -17,6 +17,7 @@ from aclweb.acl.model import number_of
 from aclweb.acl.notation import UNKNOWN, shown
 from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of, in_span, short_names
 from aclweb.pipeline.files import GONE, READ, FileState
+from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.totals import by_day
@@ -48,8 +49,7 @@ class Logged:
 
     asked: schemas.ASKED, kept. samples: schemas.SAMPLES. coverage: rows with
     the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
-    table_state: that of the table, null if the logs themselves were read. names: what somebody called brokers, by
-    `broker_of`. gone: since which day each broker that is gone for good did not run, by the name in results.
+    table_state: that of the table, null if the logs themselves were read. brokers: what is known of them beside.
     """
 
     asked: DataFrame
@@ -58,8 +58,13 @@ class Logged:
     notes: Sequence[Row]
     sources: Mapping[str, Source]
     table_state: str | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-    gone: Mapping[str, date] = field(default_factory=dict)
+    brokers: KnownBrokers = field(default_factory=KnownBrokers)
+
+    def levels(self, coverage: Iterable[Row]) -> dict[str, str]:
+        """Return the levels that somebody declared, by the names of the brokers in some rows of the coverage."""
+        declared = self.brokers.levels
+        names = broker_names(coverage, self.brokers.names)
+        return {names[broker]: level for broker, level in sorted(declared.items()) if broker in names}
 
     @property
     def access(self) -> DataFrame:
@@ -145,7 +150,7 @@ def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def log_facts(logged: Logged, until: date) -> dict[str, Any]:
-    """Return what a manifest says of the logs: files, why some are unread, lines, unparsed, other and coverage.
+    """Return what a manifest says of the logs: files, why some are unread, levels, lines, unparsed, other, coverage.
 
     until: the last day that a broker can have written about.
     """
@@ -155,6 +160,7 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
     return {
         "files": files,
         "unread": why_unread(logged.sources.values()),
+        "levels": logged.levels(in_span(logged.coverage, until)),
         "lines": {
             "read": _total(files, "lines"),
             "parsed": _total(files, "decisions") + _total(files, "probes"),
@@ -201,7 +207,7 @@ def _files(logged: Logged, until: date) -> list[dict[str, Any]]:
     sane = in_span(logged.coverage, until)
     held = {row["source"]: row for row in added(logged.coverage, "source")}
     spans = {row["source"]: row for row in added(sane, "source")}
-    brokers = broker_names(sane, logged.names)
+    brokers = broker_names(sane, logged.brokers.names)
     names = short_names(source.path for source in logged.sources.values())
     found = []
     for key, source in sorted(logged.sources.items(), key=lambda entry: entry[1].path):

@@ -294,3 +294,33 @@ def test_the_default_mode_is_confirmed_or_contradicted(
     given(declarations={"super_users": {}, "default_allow": allowed, "default_deny_uncovered": refused})
 
     assert [check.kind for check in declarations(read_cluster)] == kinds
+
+
+def test_levels_of_logs_are_confirmed_or_contradicted_by_their_last_days(given, read_cluster):
+    before = [day | {"permits": 30} for day in log_days("was-debug", last=LAST - timedelta(days=8))]
+    after = [day | {"permits": 0} for day in log_days("was-debug", first=LAST - timedelta(days=7))]
+    silent = [day | {"permits": 0} for day in log_days("silent")]
+    levels = {"was-debug": "INFO", "silent": "DEBUG", "b1": "DEBUG", "b2": "INFO", "unread": "INFO"}
+    given(levels=levels, coverage=[*before, *after, *silent, *log_days("b1"), *log_days("b2")])
+
+    assert [(check.kind, check.sentence) for check in declarations(read_cluster)] == [
+        (
+            "contradicts",
+            "silent is declared to log permits (DEBUG), but has no permit in the last 7 days of the log.",
+        ),
+        ("confirms", "b1 is declared to log permits (DEBUG), and has permits in the last 7 days of the log."),
+        (
+            "confirms",
+            "was-debug is declared to log denials only (INFO), and has no permit in the last 7 days of the log.",
+        ),
+        (
+            "contradicts",
+            "b2 is declared to log denials only (INFO), but has permits in the last 7 days of the log.",
+        ),
+    ]
+
+
+def test_a_log_at_info_is_the_reason_to_call_nothing_unused(given, read_cluster):
+    given(levels={"b2": "INFO"}, coverage=[*log_days("b1"), *log_days("b2", permit_hours=())])
+
+    assert coverage(read_cluster).reason == "b2 is declared to log denials only (INFO)"

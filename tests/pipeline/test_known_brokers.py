@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from aclweb.acl.logged.evidence import ALL_HOURS, BrokerDay, Wanted, evidence_in, with_gone
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.known_brokers import read_brokers
+from aclweb.pipeline.log_sources import LogSource, broker_levels
 
 FIRST = date(2026, 10, 1)
 
@@ -24,7 +26,7 @@ def test_a_broker_has_the_name_of_its_log_and_the_day_since_which_it_is_gone(tmp
     path = written(
         tmp_path,
         [
-            {"broker": "kafka-1", "path": "/logs/1/authorizer.log.2026-11-20.gz"},
+            {"broker": "kafka-1", "path": "/logs/1/authorizer.log.2026-11-20.gz", "level": "INFO"},
             {"broker": "kafka-2", "gone_since": "2026-11-01"},
         ],
     )
@@ -33,6 +35,7 @@ def test_a_broker_has_the_name_of_its_log_and_the_day_since_which_it_is_gone(tmp
 
     assert known.names == {"/logs/1/authorizer.log": "kafka-1"}
     assert known.gone == {"kafka-2": date(2026, 11, 1)}
+    assert known.levels == {"/logs/1/authorizer.log": "INFO"}
 
 
 @pytest.mark.parametrize(
@@ -43,9 +46,10 @@ def test_a_broker_has_the_name_of_its_log_and_the_day_since_which_it_is_gone(tmp
         ([{"path": "/logs/b"}], "The broker of broker 1 is None; write a text."),
         (
             [{"broker": "b", "since": "x"}],
-            "Broker 1 has 'since'; write an object with broker, path, gone_since.",
+            "Broker 1 has 'since'; write an object with broker, path, level, gone_since.",
         ),
         (["b"], "Broker 1 has 'b'; write an object"),
+        ([{"broker": "b", "path": "a", "level": "WARN"}], "'WARN' is no level; use DEBUG or INFO."),
         ([{"broker": "b", "gone_since": "Monday"}], "'Monday'; write a day such as 2026-11-30."),
     ],
 )
@@ -58,13 +62,14 @@ def days_of(broker: str, days: int) -> list[BrokerDay]:
     return [BrokerDay(broker, FIRST + timedelta(days=day), ALL_HOURS, ALL_HOURS) for day in range(days)]
 
 
-def why_not(found) -> set[str]:
+def why_not(found, at_info=()) -> set[str]:
     evidence = evidence_in(
         found,
         first_at=datetime(2026, 10, 1),
         last_at=datetime(2026, 11, 9, 23),
         permits_seen=True,
         wanted=Wanted(),
+        at_info=at_info,
     )
     return set(evidence.why_not.values())
 
@@ -88,3 +93,23 @@ def test_a_broker_that_the_log_does_not_name_adds_nothing():
     found = days_of("a", 3)
 
     assert list(with_gone(found, {"c": FIRST}, FIRST + timedelta(days=2))) == found
+
+
+def test_a_broker_at_info_is_the_reason_unless_it_logs_permits_all_the_same():
+    without = [replace(each, broker="b", permit_hours=0) for each in days_of("a", 40)]
+
+    reasons = why_not([*days_of("a", 40), *without], at_info=["a", "b"])
+
+    assert reasons == {"b is declared to log denials only (INFO)", ""}, (
+        "a is declared wrongly; denials are whole"
+    )
+
+
+def test_a_broker_has_no_level_where_its_logs_have_two():
+    one, two = LogSource("/a", level="INFO"), LogSource("/b", level="DEBUG")
+
+    assert broker_levels({"/l/1/x.log": one, "/l/1/x.log.1.gz": one, "/l/2/x.log": two}) == {
+        "/l/1/x.log": "INFO",
+        "/l/2/x.log": "DEBUG",
+    }
+    assert broker_levels({"/l/1/x.log": one, "/l/1/x.log.1.gz": two}) == {}

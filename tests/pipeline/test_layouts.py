@@ -30,7 +30,7 @@ from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.job import read_logs, read_table
 from aclweb.pipeline.layout_counts import _placed
-from aclweb.pipeline.log_sources import LogSource, broker_names, read_sources
+from aclweb.pipeline.log_sources import LogSource, broker_names, known_brokers, read_sources
 from aclweb.pipeline.manifest import broker_names as names_of
 from aclweb.pipeline.table import Table
 from aclweb.pipeline.table.reading import Window
@@ -173,9 +173,9 @@ def test_a_time_with_a_zone_is_utc_in_the_table_and_one_without_is_of_the_zone_g
     days = [day for day, *_ in rows["a"]]
     assert min(days) < "2026-10-25" < max(days)
     assert {source["layout"] for source in table.version.sources} == {"strimzi", "ecs"}
-    names = broker_names(looked.sources)
-    logged = read_table(spark, table, Window(), lambda frame: frame, names)
-    assert sorted(names_of(logged.coverage, logged.names).values()) == ["b/x.log", "one"]
+    logged = read_table(spark, table, Window(), lambda frame: frame, known_brokers(looked.sources))
+    assert sorted(names_of(logged.coverage, logged.brokers.names).values()) == ["b/x.log", "one"]
+    assert logged.brokers.levels == {f"{folder}/a/x.log": "DEBUG"}
     assert logged.table_state != read_table(spark, table, Window(), lambda frame: frame).table_state
 
 
@@ -324,6 +324,7 @@ def test_a_layout_that_cannot_be_read_is_refused(capsys, given, told):
         ('[{"broker": "x"}]', "Source 1 has no 'path'; name a file, a folder or a pattern."),
         ('[{"path": "a"}, {"path": "a", "zone": "UTC"}]', "Source 2 has 'zone', which is no key or no text"),
         ('[{"path": "a", "time_zone": "Mars/North"}]', "Source 1: 'Mars/North' is no time zone; write it as"),
+        ('[{"path": "a", "level": "TRACE"}]', "Source 1: 'TRACE' is no level; use DEBUG or INFO."),
         ('[{"path": "a", "layout": "log5j"}]', "Source 1: 'log5j' is no layout"),
         ('[{"path": "a", "pattern": "%q"}]', "Source 1: The pattern '%q' has %q"),
         (

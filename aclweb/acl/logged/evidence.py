@@ -7,7 +7,7 @@ understood. Everything else is "cannot tell", with what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -90,10 +90,12 @@ def evidence_in(
     permits_seen: bool,
     wanted: Wanted,
     unread: str = "",
+    at_info: Collection[str] = (),
 ) -> Evidence:
     """Return what can be claimed by a log from `first_at` to `last_at`, in which these brokers wrote.
 
     unread: which files could not be read or understood, as the reason that nothing can be claimed; empty if none.
+    at_info: brokers whose logs are declared to hold denials only.
     """
     if last_at is None:
         return Evidence(wanted.days, None, None, both(NO_TIME))
@@ -113,7 +115,11 @@ def evidence_in(
     covered = (last_at - (first_at or last_at)) / timedelta(hours=1) + 1
     # Refusals are in every log; what a DENY forbade would be there.
     deny = _missing(covered, any_hours, wanted, "records") or unread
-    allow = NO_PERMITS if not permits_seen else _missing(covered, permit_hours, wanted, "permits") or unread
+    allow = _without_permits(permit_hours, wanted, at_info)
+    if not allow:
+        allow = (
+            NO_PERMITS if not permits_seen else _missing(covered, permit_hours, wanted, "permits") or unread
+        )
     return Evidence(
         wanted.days, start, end, {PermissionType.ALLOW: allow, PermissionType.DENY: deny}, brokers
     )
@@ -164,6 +170,20 @@ def _missing(covered: float, hours: Mapping[str, int], wanted: Wanted, what: str
         f"too few hours of the last {wanted.days} days are logged with {what} ({named}{more}); "
         f"{wanted.percent} % are needed"
     )
+
+
+def _without_permits(hours: Mapping[str, int], wanted: Wanted, at_info: Collection[str]) -> str:
+    """Return which brokers are declared to log no permits, and have too few hours with them; empty if none."""
+    enough = wanted.hours * wanted.percent / 100
+    found = [
+        broker
+        for broker, with_permits in sorted(hours.items())
+        if broker in at_info and with_permits < enough
+    ]
+    if not found:
+        return ""
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"{', '.join(found[:_NAMED])}{more} {'is' if len(found) == 1 else 'are'} declared to log denials only (INFO)"
 
 
 def _span(hours: float) -> str:

@@ -50,6 +50,12 @@ def _brokers(cluster: Cluster) -> list[dict[str, Any]]:
     """Return what the option `--brokers` takes: what brokers are called on pages, and which are gone."""
     load = current_load(cluster)
     files = load.manifest.get("files", ()) if load is not None else ()
-    named = [{"broker": file["broker"], "path": file["path"]} for file in files if file.get("broker")]
+    levels = load.levels if load is not None else {}
+    named = [
+        {"broker": file["broker"], "path": file["path"]}
+        | ({"level": levels[file["broker"]]} if file["broker"] in levels else {})
+        for file in files
+        if file.get("broker")
+    ]
     retired = RetiredBroker.objects.filter(cluster=cluster).order_by("broker")
     return [*named, *({"broker": row.broker, "gone_since": row.since.isoformat()} for row in retired)]
