@@ -9,6 +9,7 @@ from aclweb.acl.kafka import commands as kafka_acls
 from aclweb.acl.matching import why_no_resource, why_unmatchable
 from aclweb.acl.model import (
     ANY_USER,
+    AclBinding,
     AclError,
     AuthorizerSettings,
     Delta,
@@ -39,18 +40,19 @@ def notes_of(own: str | None, delta: Delta, view: ClusterView, added: int, remov
     """
     return (
         *done_already(added, removed),
-        *_unmet(delta, view.settings),
+        *_unmet(delta, view),
         *_refusals(delta, view.settings),
         *_own_rights(own, delta),
     )
 
 
-def _unmet(delta: Delta, settings: AuthorizerSettings) -> list[str]:
-    """Return a sentence for the ACLs that no request can match."""
+def _unmet(delta: Delta, view: ClusterView) -> list[str]:
+    """Return a sentence for the ACLs that no request can match, but for those of which the impact warns."""
+    added = [binding for binding in delta.add if not _is_warned_of(binding, view)]
     unmet = [
         reason
-        for binding in (*delta.add, *delta.remove)
-        if (reason := why_unmatchable(binding, settings) or why_no_resource(binding))
+        for binding in (*added, *delta.remove)
+        if (reason := why_unmatchable(binding, view.settings) or why_no_resource(binding))
     ]
     if not unmet:
         return []
@@ -60,6 +62,11 @@ def _unmet(delta: Delta, settings: AuthorizerSettings) -> list[str]:
         f"{len(unmet):,} of these ACLs match no request, so they change nothing for anybody. "
         f"For example, {unmet[0]}."
     ]
+
+
+def _is_warned_of(binding: AclBinding, view: ClusterView) -> bool:
+    """Whether the impact says of an ACL that comes that this Kafka reads no address ranges."""
+    return "/" in binding.host and not view.settings.cidr_hosts and binding not in view.index
 
 
 def _own_rights(own: str | None, delta: Delta) -> list[str]:

@@ -145,6 +145,21 @@ def test_what_the_cluster_itself_would_refuse_is_noted_in_its_own_words(cluster)
     assert "INVALID_REQUEST (42)" in note
 
 
+def test_an_address_range_that_this_kafka_does_not_read_is_told_once(cluster):
+    type(cluster).objects.update(authorizer="acl", kafka_version="3.9")
+    of_range, of_nobody = replace(WISH, host="10.0.0.0/8"), replace(WISH, host="a-laptop")
+
+    shown = preview(cluster, Delta(add=(of_range,), remove=(replace(of_range, host="10.0.0.0/9"),)))
+    with_another = preview(cluster, Delta(add=(of_range, of_nobody)))
+
+    (warned,) = [each for each in shown.impact.warnings if "10.0.0.0/8" in each]
+    assert "reads no address ranges" in warned
+    assert not any("10.0.0.0/8" in note for note in (*shown.notes, *with_another.notes))
+    # What goes is told of by no warning.
+    assert any("10.0.0.0/9" in note for note in shown.notes)
+    assert any("a-laptop" in note for note in with_another.notes)
+
+
 def test_a_name_of_the_draft_is_not_counted_as_there_and_is_said_to_be_unknown(cluster):
     prefix = allow("User:a", "READ", "payments.", pattern="PREFIXED")
 
