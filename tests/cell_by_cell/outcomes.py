@@ -91,6 +91,16 @@ def _undecided_alike(before: Cover, after: Cover, readings: MasksOfBothSides, op
     )
 
 
+def are_alike(one: Outcome | None, other: Outcome | None) -> bool:
+    """Whether two outcomes are the same answers, whatever settles them."""
+    if one is None or other is None:
+        return one is other
+    results = [
+        (None if each.before is None else each.before.result, each.after.result) for each in (one, other)
+    ]
+    return results[0] == results[1] and (one.change, one.reason) == (other.change, other.reason)
+
+
 def has_own_cell(inside: Outcome | None, own_cell: Outcome | None) -> bool:
     """Whether nothing but other ACLs changes in a range, and the cell of the range itself tells the same."""
     if inside is None or own_cell is None:

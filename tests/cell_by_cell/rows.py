@@ -13,7 +13,7 @@ from tests.cell_by_cell.budget import Meter
 from tests.cell_by_cell.classes import Spot
 from tests.cell_by_cell.cover import Cover
 from tests.cell_by_cell.impact import Outcome
-from tests.cell_by_cell.outcomes import depends_on_address, has_own_cell, outcome_of
+from tests.cell_by_cell.outcomes import are_alike, depends_on_address, has_own_cell, outcome_of
 from tests.cell_by_cell.worlds import Worlds
 
 # What work costs, in comparisons of one answer before and after.
@@ -85,7 +85,7 @@ class Rows:
             own_cells = [by_host[text] for text in ranges]
             if elsewhere is None and all(map(has_own_cell, in_ranges, own_cells)):
                 in_ranges = []
-            if any(outcome != elsewhere for outcome in in_ranges):
+            if not all(are_alike(outcome, elsewhere) for outcome in in_ranges):
                 self._meter.spend(len(self.worlds.universe.hosts))
                 by_host = {host: by_host.get(host, elsewhere) for host in self.worlds.universe.hosts}
                 within = dict(zip(ranges, inside, strict=True))

@@ -104,6 +104,18 @@ def _undecided_alike(before: Cover, after: Cover, masks: JoinedMasks, operation:
     )
 
 
+def are_alike(one: Outcome | None, other: Outcome | None) -> bool:
+    """Whether two outcomes are the same answers, whatever settles them."""
+    if one is None or other is None:
+        return one is other
+    return _answers_of(one) == _answers_of(other)
+
+
+def _answers_of(outcome: Outcome) -> tuple[object, ...]:
+    before = None if outcome.before is None else outcome.before.result
+    return outcome.change, before, outcome.after.result, outcome.reason
+
+
 def has_own_cell(inside: Outcome | None, own_cell: Outcome | None) -> bool:
     """Whether nothing but other ACLs changes in a range, and the cell of the range itself tells the same."""
     if inside is None or own_cell is None:

@@ -11,7 +11,14 @@ from aclweb.acl.simulate.budget import STEPS_OF_A_ROW, STEPS_OF_A_SET_OF_HOSTS, 
 from aclweb.acl.simulate.cover import Cover, JoinedMasks
 from aclweb.acl.simulate.hosts import Admitting, HostClasses, Hosts
 from aclweb.acl.simulate.impact import Outcome
-from aclweb.acl.simulate.outcomes import OutcomeKey, depends_on_address, has_own_cell, key_of, outcome_of
+from aclweb.acl.simulate.outcomes import (
+    OutcomeKey,
+    are_alike,
+    depends_on_address,
+    has_own_cell,
+    key_of,
+    outcome_of,
+)
 from aclweb.acl.simulate.patterns import NO_UNKNOWN, Entry, UnknownPatterns
 from aclweb.acl.simulate.worlds import Worlds
 
@@ -101,7 +108,7 @@ def _add(sets: dict[OutcomeKey, tuple[Outcome, int]], outcome: Outcome, members:
 
 def _depends_on_range(at: _ByHost, classes: HostClasses, elsewhere: Outcome | None) -> bool:
     """Whether answers to addresses that nobody names differ by a range whose class is not for them."""
-    if all(at.outcome(inside) == elsewhere for _, inside, _ in classes.ranges):
+    if all(are_alike(at.outcome(inside), elsewhere) for _, inside, _ in classes.ranges):
         return False
     return elsewhere is not None or not all(
         has_own_cell(at.outcome(inside), at.outcome(own)) for _, inside, own in classes.ranges
