@@ -21,7 +21,15 @@ from aclweb.accounts.models import User
 # Playwright's loop makes Django take the test itself for asynchronous code.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+# The first is the same browser without its windows and takes a quarter less.
+_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+)
 # Without these Chromium looks for the internet by itself.
 _QUIET = (
     "--disable-background-networking",
