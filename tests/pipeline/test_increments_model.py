@@ -19,7 +19,7 @@ from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, record
 from aclweb.pipeline.contents import WINDOW, LogContent
 from tests.pipeline.log_folder import NOW, Reader, decision, packed
 
-SEEDS = 200 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 30
+SEEDS = 200 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 15
 STEPS = 70
 DAY = 24 * 60 * 60 * 1_000_000_000
 NAMES = ("orders", "two\nlines", "a\n[b", "t" * 900, "caf\N{LATIN SMALL LETTER E WITH ACUTE}" * 3)

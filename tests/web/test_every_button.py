@@ -1,12 +1,13 @@
 """Every link and every button of every page, in every state, pressed as each of four people.
 
-The other clusters are shared out among the four, and at full scale pressed through by each.
+Who may do most begins in every state; the other three share the states out. The other clusters are shared out among
+the four. At full scale each begins everywhere.
 
 A page is asked for, all that it offers is pressed (forms filled in as somebody would), and the pages behind are
 pressed in turn. At most a few of a kind: two actions are of one kind if they stand on the same page of the site and
 lead to the same address with the same names of fields. What a button changes is undone before the next is pressed.
-What changes something is pressed by each person. What only asks is pressed by who may do least and by who may do most,
-and by the two between if neither has it; a plain link by the first who has it, and by who may do most if it leads to
+What changes something is pressed by each person. What only asks is pressed by who may do most and by who may do least,
+and by the two between if neither has it; a plain link by the first who has it, and by who may do least if it leads to
 a page that is new to them. At full scale everything is pressed by each.
 """
 
@@ -295,7 +296,7 @@ def _reason(html: str) -> str:
 def test_every_link_and_every_button_of_every_page_leads_somewhere(site, cho, dot, ada, ben):
     known: set[tuple[object, ...]] = set()
     others = [slug for slug in site.clusters if slug != "test-eu"]
-    people = (cho, dot, ada, ben)  # who may do least, who may do most, and the two between
+    people = (dot, cho, ada, ben)  # who may do most, who may do least, and the two between
     for number, person in enumerate(people):
         browser = Client()
         browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
@@ -305,15 +306,16 @@ def test_every_link_and_every_button_of_every_page_leads_somewhere(site, cho, do
             for change in site.changes.values()
             if change.state != Change.State.DRAFT or change.author == person
         ]
+        states = STATES if FULL or person == dot else STATES[number % 3 :: 3]
         theirs = others if FULL else others[number :: len(people)]
         elsewhere = [f"/c/{slug}{path}" for slug in theirs for path in EVERYWHERE]
-        again = _everything if FULL else _parts_and_new_pages if person == dot else _nothing
+        again = _everything if FULL else _parts_and_new_pages if person == cho else _nothing
         crawl = Crawl(browser, person.username, known, again)
 
-        crawl.run([*STATES, *changes, *elsewhere])
+        crawl.run([*states, *changes, *elsewhere])
         known |= crawl.asked
 
         assert not crawl.wrong, f"{person}:\n" + "\n".join(crawl.wrong)
         # The net holds: a crawl that sees little finds nothing wrong.
-        assert crawl.pages > (200 if FULL else 120 if person in (cho, dot) else 80), person
+        assert crawl.pages > (200 if FULL else 120 if person == dot else 30), person
         assert crawl.pressed["post"] > 20, person

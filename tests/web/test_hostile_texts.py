@@ -39,7 +39,7 @@ TEXTS = {
 }
 if FULL:
     TEXTS |= {f"U+{ord(letter):04X}": f"a{letter}b" for letter in MIXED if not letter.isalnum()}
-MOST_PAGES = 400 if FULL else 15
+MOST_PAGES = 400 if FULL else 6
 PARTS = {"HX-Request": "true"}
 # What a form sends back must be what was typed, so it stands there as it is.
 FORM_VALUES = re.compile(r"<textarea[^>]*>.*?</textarea>|<input[^>]*>", re.DOTALL)

@@ -21,7 +21,7 @@ from tests.insights.conftest import given, read_cluster  # noqa: F401
 from tests.insights.results import file, request
 from tests.web.test_access import LINE, TABLE, browser_of, filled, waiting  # noqa: F401
 
-SEEDS = 400 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 8
+SEEDS = 400 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 5
 REQUESTS = 60  # for each seed
 ANSWERS = {200, 302, 400, 403, 404, 405, 409, 422, 429}
 NUL = "\x00"
