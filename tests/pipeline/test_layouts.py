@@ -45,8 +45,10 @@ NAMED = [written for written in WRITTEN if not written.layout.startswith("patter
 PACKED = {"logstash": ".gz", "gelf": ".bz2", "gcp": ".zst", "kafka-reload4j": ".zst"}
 # A job reads the files of each layout by themselves, so few are in a frame unless counts are full.
 IN_FRAMES = (
-    dict.fromkeys(("kafka", "strimzi", "ecs"), FRAMED) if FULL else {"ecs": FRAMED[:2], "kafka": FRAMED[2:]}
+    dict.fromkeys(("kafka", "strimzi", "ecs"), FRAMED) if FULL else {"ecs": FRAMED[:1], "kafka": FRAMED[-1:]}
 )
+# What the job of all layouts leaves out unless counts are full: other programs wrote the same layout.
+TWINS = () if FULL else ("strimzi-reload4j", "json", "json-template")
 FOREIGN = "java.io.IOException: caf\u00e9\n\tat kafka.Foo.bar(Foo.java:7)\n\n"
 
 
@@ -75,6 +77,8 @@ def logs(tmp_path_factory) -> dict[Path, tuple[str, str]]:
     folder = tmp_path_factory.mktemp("layouts")
     found: dict[Path, tuple[str, str]] = {}
     for written in NAMED:
+        if written.file in TWINS:
+            continue
         frames = IN_FRAMES.get(written.file, ())
         for frame in ("", *frames):
             name = f"{frame}+{written.layout}" if frame else written.layout
@@ -95,7 +99,7 @@ def counted(spark, snapshot_file, logs, tmp_path_factory) -> tuple[dict[str, Any
     folder = tmp_path_factory.mktemp("result")
     before = {name: spark.conf.get(name) for name in SPLITS}
     for name in SPLITS:
-        spark.conf.set(name, 150_000)
+        spark.conf.set(name, SPLIT_BYTES)
     try:
         out = run(spark, snapshot_file, list(logs), folder / "out")
     finally:
@@ -107,6 +111,8 @@ def counted(spark, snapshot_file, logs, tmp_path_factory) -> tuple[dict[str, Any
     return json.loads((out / "manifest.json").read_text()), requests
 
 
+# Of a file's bytes; files of three splits and more have edges that a record crosses.
+SPLIT_BYTES = 150_000
 SPLITS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
 
 
@@ -123,7 +129,7 @@ def test_each_file_is_counted_as_the_core_reads_it_and_its_layout_is_named(count
             counts["lines"],
             counts["decisions"],
         ), path
-    assert sum(path.stat().st_size > 150_000 for path in logs) > 5
+    assert sum(path.stat().st_size > SPLIT_BYTES for path in logs) > 5
 
 
 @pytest.mark.spark
