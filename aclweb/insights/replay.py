@@ -44,7 +44,8 @@ _FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, al
 class Flip:
     """Requests of one principal for one operation on one resource whose answer would turn, from all hosts together.
 
-    lines: how often they were logged. hosts are sorted. The times are the brokers' own.
+    lines: how often they were logged. hosts are sorted. The times are the brokers' own. requests: the numbers of these
+    LoggedRequests, those with most lines first.
     """
 
     principal: str
@@ -56,6 +57,7 @@ class Flip:
     lines: int
     first_at: datetime
     last_at: datetime
+    requests: tuple[int, ...]
 
     @property
     def change(self) -> str:
@@ -73,7 +75,7 @@ class Replay:
     that the ACLs alone do not give; the most lines first. lines: logged decisions in all. unparsed: lines of the
     log that cannot be replayed. left_out: distinct requests that were not decided again, for their number. why_not:
     why the log does not hold all permits; empty where it does. permits_seen: whether it holds any. takes_away:
-    whether the edit could deny anything at all; if not, permits do not matter.
+    whether the edit could deny anything at all; if not, permits do not matter. load: its number.
     """
 
     denied: tuple[Flip, ...]
@@ -87,6 +89,7 @@ class Replay:
     permits_seen: bool
     why_not: str
     takes_away: bool
+    load: int
 
     @property
     def unchanged(self) -> int:
@@ -119,7 +122,7 @@ class Replay:
     @property
     def weight(self) -> int:
         """About how many bytes this takes."""
-        return 1_000 + 1_000 * len(self.flips)
+        return 1_000 + sum(1_000 + 40 * len(flip.requests) for flip in self.flips)
 
     @property
     def sentence(self) -> str:
@@ -205,6 +208,7 @@ def replay(
         permits_seen=load.permits_seen,
         why_not=evidence_of(load).why_not[PermissionType.ALLOW],
         takes_away=takes_away,
+        load=load.pk,
     )
 
 
@@ -217,6 +221,7 @@ _COLUMNS = (
     "lines",
     "first_at",
     "last_at",
+    "request",
 )
 
 
@@ -229,6 +234,7 @@ class _Asked:
     lines: int
     first_at: datetime
     last_at: datetime
+    number: int
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> _Asked:
@@ -296,6 +302,7 @@ def _flip(key: _Key, rows: Sequence[_Asked]) -> Flip:
         lines=sum(row.lines for row in rows),
         first_at=min(row.first_at for row in rows),
         last_at=max(row.last_at for row in rows),
+        requests=tuple(row.number for row in rows),
     )
 
 

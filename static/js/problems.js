@@ -6,7 +6,7 @@
   function showAnswer(part, button) {
     const answer = part.querySelector("[data-answer]");
     // Whoever takes a line out of a draft, opens a row or turns its pages, goes on with the next one.
-    if (!answer || (button && ["drop", "open", "flips"].includes(button.name))) {
+    if (!answer || (button && ["drop", "open", "flips", "by"].includes(button.name))) {
       // A button that could not be pressed meanwhile has lost its focus; one that is gone names another.
       const again = button && (document.getElementById(button.id) || document.getElementById(button.dataset.else));
       if (again) again.focus({ preventScroll: true });

@@ -12,8 +12,10 @@ from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.insights import replay as replaying
+from aclweb.insights import replay_totals
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Flip, Replay, replay
+from aclweb.insights.replay_totals import by_day, by_principal, by_resource, days_are_whole
 from tests.builders import acl, allow, deny
 from tests.insights.results import LAST, file, request
 from tests.random_cases import (
@@ -107,6 +109,39 @@ def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):
     assert flip.last_at == LAST.replace(tzinfo=flip.last_at.tzinfo)
     assert (found.unchanged, found.lines) == (8, 50)
     assert found.sentence == "42 logged requests of 1 principal would be refused."
+
+
+def test_totals_by_principal_resource_and_day_add_up_to_what_would_turn(given, monkeypatch):
+    day = {"2026-11-19": 2, "2026-11-20": 3}
+    days = [{"day": name, "lines": lines} for name, lines in day.items()]
+    bob = request("User:bob", "READ", "orders", allowed=True, lines=5, days=days)
+    dan = request("User:dan", "READ", "orders", lines=4, days=[{"day": "2026-11-20", "lines": 4}])
+    other = request("User:dan", "READ", "stock", lines=1, days=[{"day": "2026-11-18", "lines": 1}])
+    edit = delta(
+        add=[allow("User:dan", "READ", "orders"), allow("User:dan", "READ", "stock")], remove=NOW[:1]
+    )
+
+    found = replayed(given(requests=[bob, dan, other]), edit)
+
+    assert [(total.about, total.denied, total.allowed) for total in by_principal(found)] == [
+        ("User:bob", 5, 0),
+        ("User:dan", 0, 5),
+    ]
+    assert [(str(total.about), total.denied, total.allowed) for total in by_resource(found)] == [
+        ("TOPIC:orders", 5, 4),
+        ("TOPIC:stock", 0, 1),
+    ]
+    assert [(total.about, total.denied, total.allowed) for total in by_day(found)] == [
+        ("2026-11-20", 3, 4),
+        ("2026-11-19", 2, 0),
+        ("2026-11-18", 0, 1),
+    ]
+    assert days_are_whole(found)
+    monkeypatch.setattr(replay_totals, "MOST_REQUESTS", 1)
+    assert not days_are_whole(found)
+    assert sum(total.allowed for total in by_day(found)) == 4, "of the request with most lines"
+    Load.objects.all().delete()
+    assert by_day(found) == ()
 
 
 def test_denials_and_permits_that_turn_are_told_apart(given):

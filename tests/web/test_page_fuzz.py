@@ -45,7 +45,7 @@ FIELDS = {
     "first": LINE, "second": LINE, "proposal": "1", "holding": "bob",
     "state": "expected", "sort": "requests", "days": "7", "open": "a" * 64, "until": "2030-01-01", "undo": "b",
     "broker": "a.log", "since": "2026-11-30", "delimiter": ".", "hosts": "seen", "young": "judge", "groups": "exact",
-    "use": "cannot-tell", "flips": "2", "password": "wrong", "next": "/clusters/",
+    "use": "cannot-tell", "flips": "2", "by": "day", "password": "wrong", "next": "/clusters/",
 }  # fmt: skip
 HOSTILE = (
     "", NUL, f"a{NUL}b", f"User:{NUL}", NUL * 64, "*", "User:*", "bob", ":", "\u202egpj", "\ufeff", "\n\r\t", "%00",

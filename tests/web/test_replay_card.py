@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -12,6 +13,7 @@ from aclweb.changes import review
 from aclweb.insights.load import load
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
+from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.results import file, request, write_result
@@ -91,6 +93,28 @@ def test_rows_are_paged_and_each_leads_to_its_explanation(logged, ada, signed_in
     )
 
 
+@pytest.mark.parametrize(
+    "by, first, cells, total",
+    [
+        ("principal", "User:bob", ("40", "0"), 3),
+        ("resource", "orders", ("40", "7"), 13),
+        ("day", "2026-11-20", ("52", "7"), 1),
+        ("odd", "User:bob", ("40",), 14),
+    ],
+)
+def test_the_replay_is_added_up_by_principal_resource_and_day(
+    logged, ada, signed_in, by, first, cells, total
+):
+    page = signed_in(ada).get(what_if(CLOSES, by=by))
+
+    text = page.content.decode().split('id="replay"')[1]
+    row = text.split("<tbody>")[1].split("</tr>")[0]
+    assert first in row
+    assert tuple(re.findall(r'<td class="number"[^>]*>(\d+)</td>', row)) == cells
+    assert page.context["flips"].paginator.count == total
+    assert f'name="by" value="{"" if by == "odd" else by}" aria-current="true"' in text
+
+
 @pytest.mark.parametrize("flips", ["0", "-1", "x", "9" * 40, "½"])
 def test_a_page_that_is_not_there_is_the_nearest(logged, ada, signed_in, flips):
     page = signed_in(ada).get(what_if(CLOSES, flips=flips))
@@ -161,6 +185,13 @@ def test_the_rows_are_paged_in_place_where_scripts_run(logged, ada, window, name
         assert page.evaluate("document.activeElement.id") == "flips-back"
     page.get_by_role("button", name="Previous rows of the replay").click()
     page.get_by_role("button", name="Next rows of the replay").wait_for()
-
     assert page.locator("#replay tbody tr").count() == 10
+    page.get_by_role("button", name="By resource").click()
+    page.locator("#replay-by-resource[aria-current]").wait_for()
+    page.get_by_role("button", name="Next rows of the replay").click()
+    page.get_by_role("button", name="Previous rows of the replay").wait_for()
+
+    assert page.locator("#replay tbody tr").count() == 3
+    assert page.locator("#replay-by-resource[aria-current]").count() == 1
+    assert axe_violations(page) == []
     assert page.watch.complaints == []

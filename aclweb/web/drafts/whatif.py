@@ -268,6 +268,7 @@ def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> kee
         show=data.get("show", ""),
         page=data.get("page", ""),
         open=data.get("open", ""),
+        by=data.get("by", ""),
         flips=data.get("flips", ""),
         title=data.get("title", "")[:200],
         reason=data.get("reason", "")[:500],
