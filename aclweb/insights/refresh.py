@@ -36,14 +36,19 @@ logger = logging.getLogger(__name__)
 LONGEST_RUN_SECONDS = 3600.0
 
 
-def refresh(cluster: Cluster) -> Load | None:
+# Runs the pipeline with these words; returns its exit status and what it wrote as errors.
+Job = Callable[[Sequence[str]], tuple[int, str]]
+
+
+def refresh(cluster: Cluster, job: Job | None = None) -> Load | None:
     """Read what is new in the cluster's logs and return the load; None if another process does so, or did meanwhile.
 
+    job: what runs the pipeline; a process of its own unless given.
     It is the load of before where neither the logs nor the ACLs changed. Raises InsightsError where there is
     no log to read, no Java, or the job failed; the sentence is kept for the pages, which show the earlier load.
     """
     try:
-        found = _refreshed(cluster)
+        found = _refreshed(cluster, job or _job)
     except OSError as error:
         sentence = f"The logs were not read. {error.strerror or error}: {error.filename or settings.ACLWEB_DATA_DIR}."
         _keep(cluster, sentence)
@@ -65,7 +70,7 @@ def _keep(cluster: Cluster, problem: str) -> None:
     Refresh.objects.update_or_create(cluster=cluster, defaults=facts)
 
 
-def _refreshed(cluster: Cluster) -> Load | None:
+def _refreshed(cluster: Cluster, job: Job) -> Load | None:
     if not settings.ACLWEB_SPARK_MASTER:
         raise InsightsError("Reading logs is switched off here: ACLWEB_SPARK_MASTER is empty.")
     sources = log_sources.for_job(cluster)
@@ -86,6 +91,7 @@ def _refreshed(cluster: Cluster) -> Load | None:
             result = Path(directory) / "usage"
             before = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at").first()
             _run(
+                job,
                 [
                     "access",
                     *("--cluster", cluster.slug, "--source", str(given)),
@@ -93,7 +99,7 @@ def _refreshed(cluster: Cluster) -> Load | None:
                     *("--keep-days", str(settings.ACLWEB_ACCESS_DAYS)),
                     *("--known", _known(before)),
                     *("--snapshot", str(snapshot), "--usage", str(result)),
-                ]
+                ],
             )
             if not is_still_mine():
                 logger.warning(
@@ -143,8 +149,8 @@ def _row(cluster: Cluster) -> QuerySet[Refresh]:
     return Refresh.objects.filter(pk=row.pk)
 
 
-def _run(arguments: Sequence[str]) -> None:
-    status, errors = _job(arguments)
+def _run(job: Job, arguments: Sequence[str]) -> None:
+    status, errors = job(arguments)
     if status != 0:
         raise InsightsError(f"The logs were not read. {spark_child.why_failed(errors)}")
 

@@ -31,16 +31,37 @@ def start(
 
     arguments: the job and its options. more: further variables of its environment. Call `end` whatever becomes of it.
     """
+    return _started(words_of(arguments), subprocess.DEVNULL, stdout, stderr, pass_fds, more or {})
+
+
+def start_round(stderr: IO[str]) -> subprocess.Popen[str]:
+    """Start what runs job after job in one Spark (`aclweb.pipeline.rounds`); raises InsightsError as `start` does."""
+    return _started(["round"], subprocess.PIPE, subprocess.PIPE, stderr, (), {})
+
+
+def words_of(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a job on the Spark that the settings name. Raises InsightsError where there is none."""
     if not settings.ACLWEB_SPARK_MASTER:
         raise InsightsError("Reading logs is switched off here: ACLWEB_SPARK_MASTER is empty.")
+    job, *options = arguments
+    return [job, "--master", settings.ACLWEB_SPARK_MASTER, *options]
+
+
+def _started(
+    words: Sequence[str],
+    stdin: int,
+    stdout: IO[str] | int,
+    stderr: IO[str] | int,
+    pass_fds: Collection[int],
+    more: Mapping[str, str],
+) -> subprocess.Popen[str]:
     try:
         home = java_home(settings.JAVA_HOME, cache=settings.XDG_CACHE_HOME)
     except JavaError as error:
         raise InsightsError(f"The logs were not read, because Spark needs Java. {error}") from error
-    job, *options = arguments
     return subprocess.Popen(
-        [sys.executable, "-m", "aclweb.pipeline", job, "--master", settings.ACLWEB_SPARK_MASTER, *options],
-        stdin=subprocess.DEVNULL,
+        [sys.executable, "-m", "aclweb.pipeline", *words],
+        stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         text=True,
@@ -49,7 +70,7 @@ def start(
                 "JAVA_HOME": str(home),
                 "PYTHONPATH": os.pathsep.join(sys.path),
                 "ACLWEB_SPARK_MEMORY": settings.ACLWEB_SPARK_MEMORY,
-                **(more or {}),
+                **more,
             }
         ),
         process_group=0,

@@ -1,7 +1,7 @@
 """The doors through which workers learn from the logs.
 
-`refresh_all` rings once for each cluster that has logs. A refresh that finds another one
-at work on the same cluster leaves it to that one. Of the analyses that people ask for, a process
+`refresh_all` reads the logs of every cluster that has any, one after another with one Spark. A refresh that finds
+another one at work on the same cluster leaves it to that one. Of the analyses that people ask for, a process
 runs one at a time.
 """
 
@@ -15,6 +15,7 @@ from aclweb.insights import refresh as refreshing
 from aclweb.insights.analyses import keeping, ringing, running, workspace
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import ANALYSES
+from aclweb.insights.rounds import one_spark
 from aclweb.inventory import leases
 from aclweb.inventory.models import Cluster
 
@@ -27,26 +28,30 @@ _slot = threading.BoundedSemaphore()
 @app.task(name="insights.refresh", ignore_result=True, acks_late=True)
 def refresh(cluster_id: int) -> None:
     """Read the logs of one cluster and load what they say; what failed is in the worker's log."""
+    _refresh(cluster_id)
+
+
+@app.task(name="insights.refresh_all", ignore_result=True, acks_late=True)
+def refresh_all() -> None:
+    """Read the logs of every cluster that has any and load what they say; what fails costs one cluster."""
+    with one_spark(refreshing.LONGEST_RUN_SECONDS) as one:
+        with_logs = Cluster.objects.filter(log_sources__isnull=False).order_by("pk").distinct()
+        for cluster_id in list(with_logs.values_list("pk", flat=True)):
+            try:
+                _refresh(cluster_id, one.run)
+            except Exception:  # the logs of the other clusters are read whatever it is
+                logger.exception("The logs of cluster %d were not read.", cluster_id)
+
+
+def _refresh(cluster_id: int, job: refreshing.Job | None = None) -> None:
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     if cluster is None:
         logger.info("Cluster %d is gone, so its logs were not read.", cluster_id)
         return
     try:
-        refreshing.refresh(cluster)
+        refreshing.refresh(cluster, job)
     except InsightsError as error:
         logger.warning("Insights of cluster %s stay as they were. %s", cluster.slug, error)
-
-
-@app.task(name="insights.refresh_all", ignore_result=True)
-def refresh_all() -> None:
-    """Have the logs of every cluster read that has any."""
-    for cluster_id in (
-        Cluster.objects.filter(log_sources__isnull=False)
-        .order_by("pk")
-        .distinct()
-        .values_list("pk", flat=True)
-    ):
-        refresh.delay(cluster_id)
 
 
 @app.task(name=ringing.TASK, ignore_result=True, acks_late=True)

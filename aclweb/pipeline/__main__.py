@@ -56,6 +56,7 @@ from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.reprocessing import Again, reprocess
 from aclweb.pipeline.reprocessing import summary as reprocess_summary
 from aclweb.pipeline.results import ResultError
+from aclweb.pipeline.rounds import StartSpark, answers_alone, serve
 from aclweb.pipeline.session import SessionError, end_jvm, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
@@ -69,8 +70,10 @@ _TEXT_IN_TABLE = 10
 _TOPIC_BYTES = 64 << 20
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, start_spark: StartSpark | None = None) -> int:
+    """Run a command and return its exit status. start_spark: what gives it Spark, `spark_session` unless given."""
     options = _parser().parse_args(arguments)
+    options.start_spark = start_spark or spark_session
     try:
         return _JOBS[options.job](options)
     except _BAD_INPUT as error:
@@ -166,7 +169,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
     # A JVM that goes on serves later looks too, and nobody knows how much those will read.
     log_bytes = bytes_of(looked) if options.every is None and options.reprocess is None else None
     is_done = True
-    with spark_session(
+    with options.start_spark(
         options.master, conf=conf, log_bytes=log_bytes, archive=options.every is None
     ) as spark:
         read = list(looked.sources) if options.reprocess else files
@@ -270,7 +273,9 @@ def _stream(options: Namespace) -> int:
     _progress(f"Starting Spark for the topic {topic.name}.")
     # How much there is, Spark finds out; what runs once is mostly what came since the last time.
     log_bytes = None if options.every else _TOPIC_BYTES
-    with spark_session(options.master, conf=conf, log_bytes=log_bytes, archive=not options.every) as spark:
+    with options.start_spark(
+        options.master, conf=conf, log_bytes=log_bytes, archive=not options.every
+    ) as spark:
         added = stream(
             spark,
             topic,
@@ -293,7 +298,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
     brokers = read_brokers(Path(options.brokers)) if options.brokers else KnownBrokers()
     snapshot = read_snapshot(Path(options.snapshot))
     with ExitStack() as stack:
-        start = partial(spark_session, options.master, conf=conf, archive=True)
+        start = partial(options.start_spark, options.master, conf=conf, archive=True)
         if options.table:
             table = Table.open(_local(options.table), options.cluster or snapshot.cluster)
             for sentence in table.version.damaged:
@@ -422,6 +427,13 @@ def _package(options: Namespace) -> int:
     return 0
 
 
+def _round(_options: Namespace) -> int:
+    """Run the jobs that standard input names, in one Spark application."""
+    with answers_alone() as answers:
+        serve(main, sys.stdin, answers)
+    return 0
+
+
 def _settings(given: Sequence[str]) -> dict[str, str]:
     """Return the settings of --conf; a value is in no message, since it may be a secret."""
     found = {}
@@ -498,6 +510,8 @@ def _parser() -> ArgumentParser:
     _add_stream(
         jobs.add_parser("stream", help="extend the access table from a Kafka topic that has the records")
     )
+
+    jobs.add_parser("round", help="run jobs in one Spark: a JSON list of words a line, an answer a line")
 
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
@@ -642,6 +656,7 @@ _JOBS = {
     "usage": _usage,
     **dict.fromkeys(ANALYSES, _analyse),
     "stream": _stream,
+    "round": _round,
     "package": _package,
 }
 

@@ -12,9 +12,11 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from logging import CRITICAL, getLogger
+from math import inf
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -82,13 +84,85 @@ def spark_session(
     Raises SessionError where Spark cannot start, and JobError with the cause where a call into it
     failed meanwhile.
     """
+    with _running(master, conf or {}, log_bytes, archive=archive) as running, running.told() as spark:
+        yield spark
+
+
+class WarmSpark:
+    """One Spark for several jobs that run one after another, each of which would start and stop its own."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._running: _Running | None = None
+        self._started_for: tuple[object, float] = (None, 0.0)
+
+    @contextmanager
+    def session(
+        self,
+        master: str | None = None,
+        *,
+        conf: Mapping[str, str] | None = None,
+        log_bytes: float | None = None,
+        archive: bool = False,
+    ) -> Iterator[SparkSession]:
+        """Give the Spark that runs, or start one as `spark_session` does: the first, and where that one does not fit.
+
+        One that was started for little text fits no job with much; one in which a call failed is not used again.
+        """
+        size = inf if log_bytes is None else log_bytes
+        where = (master, tuple(sorted((conf or {}).items())))
+        if self._running is None or self._started_for[0] != where or self._started_for[1] < size:
+            self.close()
+            # Who comes next is not known, so compilers are left out only up to the size that most logs have.
+            room = inf if size >= _SMALL_BYTES else _SMALL_BYTES - 1
+            running = _running(master, conf or {}, room, archive=archive)
+            self._running = self._stack.enter_context(running)
+            self._started_for = (where, room)
+        try:
+            with self._running.told() as spark:
+                yield spark
+        except JobError as error:
+            if isinstance(error.__cause__, SPARK_ERRORS):
+                self.close()
+            raise
+
+    def close(self) -> None:
+        """Stop the Spark that runs, and its JVM."""
+        if self._running is not None:
+            self._running = None
+            self._stack.close()
+            end_jvm()
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A Spark that was started. words: what its JVM says. secrets: what no message may repeat."""
+
+    spark: SparkSession
+    words: Path
+    secrets: Collection[str]
+
+    @contextmanager
+    def told(self) -> Iterator[SparkSession]:
+        """Yield the session; raises JobError with the cause where a call into it fails meanwhile."""
+        try:
+            yield self.spark
+        except SPARK_ERRORS as error:
+            raise JobError(cause_of(error, _text_of(self.words), self.secrets)) from error
+
+
+@contextmanager
+def _running(
+    master: str | None, conf: Mapping[str, str], log_bytes: float | None, *, archive: bool
+) -> Iterator[_Running]:
+    """Start Spark and stop it at the end, as `spark_session` has it."""
     here = environment.of_this_process()
     java = _java(here)
     if java is None:
         raise SessionError(
             "Spark needs Java 17 or newer and none was found; install one or set JAVA_HOME to it."
         )
-    given = _given(master, conf or {}, here)
+    given = _given(master, conf, here)
     where = given.get(_MASTER, THIS_MACHINE)
     secrets = secrets_in(given)
     classes = class_archive.archive_of(here.cache, java)
@@ -106,10 +180,10 @@ def spark_session(
             raise SessionError(f"Spark did not start on {where}. {cause}") from error
         try:
             # Not the name that spark-submit's own --py-files has: Spark refuses a second file of one name.
-            spark.sparkContext.addPyFile(str(make_zip(Path(directory), "aclweb-code.zip")))
-            yield spark
-        except SPARK_ERRORS as error:
-            raise JobError(cause_of(error, _text_of(words), secrets)) from error
+            running = _Running(spark, words, secrets)
+            with running.told():
+                spark.sparkContext.addPyFile(str(make_zip(Path(directory), "aclweb-code.zip")))
+            yield running
         finally:
             _stop(spark)
         if making:

@@ -12,12 +12,13 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from aclweb.acl.notation.files import binding_key
-from aclweb.insights import analyses, queries, refresh, spark_child, tasks
+from aclweb.insights import analyses, queries, refresh, rounds, spark_child, tasks
 from aclweb.insights import load as loading
 from aclweb.insights.analyses import running
 from aclweb.insights.coverage import coverage, freshness
@@ -63,14 +64,21 @@ def logged(read_cluster, tmp_path, settings):
 
 
 @pytest.mark.spark
-def test_the_logs_of_a_cluster_are_read_and_loaded(logged, monkeypatch):
+def test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round(logged, monkeypatch, tmp_path):
     need_java()
-    job, told = refresh._job, []
-    monkeypatch.setattr(refresh, "_job", lambda arguments: told.append(job(arguments)) or told[0])
+    told, children = [], []
+    run, start = rounds.Round.run, spark_child.start_round
+    monkeypatch.setattr(rounds.Round, "run", lambda *given: told.append(run(*given)) or told[-1])
+    monkeypatch.setattr(
+        spark_child, "start_round", lambda *given: children.append(start(*given)) or children[-1]
+    )
 
-    loaded = refresh.refresh(logged)
+    with rounds.one_spark(600) as one:
+        loaded = refresh.refresh(logged, one.run)
+        again = access_table_of_another_cluster(one, tmp_path)
 
-    assert told == [(0, "")], "a job prints no note of the JVM"
+    assert (told, again) == ([(0, "")] * 2, (0, "")), "a job prints no note of the JVM"
+    assert [child.poll() is not None for child in children] == [True]
 
     assert (loaded.lines_read, loaded.revision_number) == (2, logged.revision.number)
     key = binding_key(BINDINGS[0])
@@ -78,6 +86,11 @@ def test_the_logs_of_a_cluster_are_read_and_loaded(logged, monkeypatch):
     assert inbox(logged, in_force_since=lambda numbers: {}).rows[0].cause.kind == "deny"
     assert [check.kind for check in declarations(logged)] == ["contradicts"]
     assert_a_real_job_answers_from_its_table(logged)
+
+
+def access_table_of_another_cluster(one: rounds.Round, folder: Path) -> tuple[int, str]:
+    words = ("--cluster", "us", "--log", str(folder / "a.log"), "--out", str(folder / "us"))
+    return one.run(["access", *words])
 
 
 def assert_a_real_job_answers_from_its_table(logged: Cluster) -> None:
@@ -196,7 +209,7 @@ def asked(logged, tmp_path, monkeypatch) -> list[str]:
     """What the job was told to be known, each time; what it finds is in the folder `ours`."""
     given: list[str] = []
 
-    def run(arguments):
+    def run(_job, arguments):
         given.append(arguments[arguments.index("--known") + 1])
         shutil.copytree(tmp_path / "ours", arguments[-1])
 
@@ -307,39 +320,54 @@ def test_two_hosts_with_one_database_do_not_run_the_same_refresh(tables, tmp_pat
     assert third.startswith("running\n")
 
 
-def test_a_task_tells_why_insights_stay_as_they_were(read_cluster, caplog):
-    with caplog.at_level(logging.WARNING):
-        tasks.refresh(read_cluster.pk)
+def test_a_cluster_that_fails_costs_itself_and_one_that_is_gone_nothing(
+    logged, other_cluster, caplog, monkeypatch
+):
+    gone = Cluster.objects.create(slug="gone", name="gone", kind="snapshot", address="x")
+    for cluster, path in ((other_cluster, "/o"), (gone, "/g")):
+        logs_at(cluster, path)
+    refreshed = []
 
-    assert "Nobody has said where the authorizer logs of test-eu are" in caplog.text
+    def refreshing(cluster, _job):
+        refreshed.append(cluster)
+        Cluster.objects.filter(slug="gone").delete()
+        raise InsightsError("It failed.") if len(refreshed) > 1 else ValueError("It failed.")
+
+    monkeypatch.setattr(refresh, "refresh", refreshing)
+    with caplog.at_level(logging.WARNING):
+        tasks.refresh_all()
+
+    assert set(refreshed) == {logged, other_cluster}
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert "Insights of cluster" in caplog.records[1].getMessage()
 
 
 def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_path, monkeypatch):
     ours = write_result(tmp_path / "usage", BINDINGS)
     load(ours, logged)
 
-    def failing(_arguments):
+    def failing(_job, _arguments):
         raise InsightsError(
             "The logs were not read. The job failed: EOFException: Unexpected end of input stream"
         )
 
     monkeypatch.setattr(spark_child, "java_home", lambda given, cache: Path("/"))
     monkeypatch.setattr(refresh, "_run", failing)
-    tasks.refresh(logged.pk)
+    tasks.refresh_all()
 
     told = coverage(logged).problem
     assert told.startswith(f"Not refreshed since {Load.objects.get().loaded_at:%Y-%m-%d %H:%M} UTC")
     assert "Unexpected end of input stream" in told
 
-    monkeypatch.setattr(refresh, "_run", lambda arguments: shutil.copytree(ours, arguments[-1]))
-    tasks.refresh(logged.pk)
+    monkeypatch.setattr(refresh, "_run", lambda _job, arguments: shutil.copytree(ours, arguments[-1]))
+    tasks.refresh_all()
 
     assert coverage(logged).problem == ""
     read_at = Refresh.objects.get().read_at
     assert read_at == Refresh.objects.get().tried_at
 
     monkeypatch.setattr(refresh, "_run", failing)
-    tasks.refresh(logged.pk)
+    tasks.refresh_all()
 
     assert Refresh.objects.get().read_at == read_at
     assert Refresh.objects.get().tried_at > read_at
@@ -367,6 +395,7 @@ def here(spark, monkeypatch, capsys):
 
     monkeypatch.setattr(pipeline, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     monkeypatch.setattr(refresh, "_job", job)
+    monkeypatch.setattr(tasks, "one_spark", lambda _seconds: contextlib.nullcontext(SimpleNamespace(run=job)))
 
 
 def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(here, logged, tmp_path):
@@ -428,7 +457,7 @@ def test_where_no_file_can_be_read_the_old_load_stays_and_the_page_says_why(here
     (tmp_path / "plain.gz").write_text(LOG)
     logs_at(logged, f"{tmp_path}/plain.gz")
 
-    tasks.refresh(logged.pk)
+    tasks.refresh_all()
 
     assert Load.objects.get().lines_read == 200
     told = coverage(logged).problem
@@ -441,12 +470,12 @@ def test_a_task_for_a_cluster_that_is_gone_does_nothing(db):
 
 
 def test_only_clusters_with_logs_are_refreshed(logged, other_cluster, monkeypatch):
-    rung = []
-    monkeypatch.setattr(tasks.refresh, "delay", rung.append)
+    refreshed = []
+    monkeypatch.setattr(refresh, "refresh", lambda cluster, _job: refreshed.append(cluster))
 
     tasks.refresh_all()
 
-    assert rung == [logged.pk]
+    assert refreshed == [logged]
 
 
 def test_the_command_loads_a_result_made_elsewhere(read_cluster, tmp_path):
