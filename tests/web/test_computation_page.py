@@ -332,8 +332,9 @@ def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, a
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_in_a_browser_without_scripts_it_is_asked_for_and_cancelled(window, ada):
-    page = window(ada, PAGE, scripts=False)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_in_a_browser_it_is_asked_for_and_cancelled_with_scripts_and_without(window, ada, scripts):
+    page = window(ada, PAGE, scripts=scripts)
     page.get_by_text("Paste ACLs or kafka-acls commands").click()
     page.locator("#id_paste").fill("\n".join(LINES))
     page.get_by_role("button", name="Show the impact").last.click()
@@ -341,6 +342,10 @@ def test_in_a_browser_without_scripts_it_is_asked_for_and_cancelled(window, ada)
     page.get_by_role("button", name="Cancel").click()
 
     expect(page.get_by_text("Cancelled by ada.")).to_be_visible()
+    expect(page.locator("#progress")).to_have_count(0)
+    assert Computation.objects.get().state == Computation.State.CANCELLED
+    assert not computing.run_next("worker")
+    assert not page.watch.complaints
 
 
 # --- comparisons ------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from itertools import chain
 
 import pytest
@@ -45,7 +46,8 @@ FIELDS = {
     "first": LINE, "second": LINE, "proposal": "1", "holding": "bob",
     "state": "expected", "sort": "requests", "days": "7", "open": "a" * 64, "until": "2030-01-01", "undo": "b",
     "broker": "a.log", "since": "2026-11-30", "delimiter": ".", "hosts": "seen", "young": "judge", "groups": "exact",
-    "use": "cannot-tell", "flips": "2", "by": "day", "password": "wrong", "next": "/clusters/",
+    "use": "cannot-tell", "flips": "2", "by": "day", "cause": "no-rule", "burst": "yes", "format": "jsonl",
+    "job": "anomalies", "lately": "14", "table": "groups", "password": "wrong", "next": "/clusters/",
 }  # fmt: skip
 HOSTILE = (
     "", NUL, f"a{NUL}b", f"User:{NUL}", NUL * 64, "*", "User:*", "bob", ":", "\u202egpj", "\ufeff", "\n\r\t", "%00",
@@ -121,6 +123,72 @@ def test_every_page_answers_whatever_is_typed(unrecorded, seed, clusters, waitin
         is_page = page.status_code == 200 and not page.streaming  # a file holds what it holds
         for typed in chain.from_iterable(fields.values() if is_page else ()):
             assert "<script>alert" not in typed or typed.encode() not in page.content, told
+
+
+# The pages of what logs say, with the fields that each reads.
+LOG_PAGES = {
+    "insights": ("state", "cause", "burst", "days", "sort", "page", "open"),
+    "denials-export": ("state", "cause", "burst", "days", "format"),
+    "coverage": ("broker", "since", "reason"),
+    "use-map": ("show", "days", "format"),
+    "use-days": ("principal", "type", "name", "key", "days", "format"),
+    "analyses": ("job", "lately"),
+    "analysis": ("table", "kind", "text", "page"),
+    "analysis-export": ("table", "kind", "text", "format"),
+    "least-privilege": ("name", "names", "delimiter", "hosts", "young", "groups", "by", "flips"),
+    "what-if": ("paste", "show", "page", "by", "flips"),
+}
+LONG = "\u202e" + 248 * "x"
+
+
+@pytest.mark.parametrize("typed", [*HOSTILE, LONG], ids=lambda typed: ascii(typed)[:20])
+def test_every_page_of_the_log_answers_whatever_its_fields_hold(unrecorded, clusters, waiting, dot, typed):  # noqa: F811
+    dot.is_superuser = True
+    dot.save()
+    browser = browser_of(dot)
+
+    for name, fields in LOG_PAGES.items():
+        path = filled(TABLE[name].path.partition("?")[0], waiting)
+        page = browser.get(path, dict.fromkeys(fields, typed))
+
+        assert page.status_code in ANSWERS, name
+        if page.status_code == 200 and not page.streaming:
+            assert "\u202e" not in _shown(page), name
+
+
+def test_names_that_clients_made_up_are_readable_on_every_page_of_the_log(
+    unrecorded,
+    waiting,  # noqa: F811
+    given,  # noqa: F811
+    dot,
+):
+    names = ("User:" + LONG, f"User:a{NUL}b", "User:'; DROP TABLE x; --", "User:<script>alert(1)")
+    facts = {"days": [{"day": "2026-11-20", "lines": 5}], "host": "fe80::1%<b>"}
+    asked = [
+        request(who, "READ", who.removeprefix("User:"), allowed=allowed, **facts)
+        for who in names
+        for allowed in (True, False)
+    ]
+    given(requests=asked, files=[file(f"{LONG}.log", permits=3)])
+    dot.is_superuser = True
+    dot.save()
+    browser = browser_of(dot)
+
+    for name in ("insights", "coverage", "use-map", "analyses"):
+        text = _shown(browser.get(filled(TABLE[name].path, waiting)))
+        assert "\u202e" not in text, name
+        assert NUL not in text, name
+        assert "<script>alert(1)" not in text, name
+    for who in names:
+        page = browser.get(filled(TABLE["use-days"].path.partition("?")[0], waiting), {"principal": who})
+        assert page.status_code == 200
+        assert "5 permitted" in re.sub(r"<[^>]*>", "", page.content.decode())
+
+
+def _shown(page) -> str:
+    """Return a page without what stands in its fields and addresses, which hold what they hold."""
+    text = re.sub(r"<textarea.*?</textarea>", "", page.content.decode(), flags=re.DOTALL)
+    return re.sub(r'\b(?:value|href|action|hx-\w+)="[^"]*"', "", text)
 
 
 def _typed(chance, name, change):

@@ -138,6 +138,16 @@ def test_without_permits_what_would_be_refused_is_no_number(synced, tmp_path, ad
     assert "permits are not logged" in text
 
 
+def test_without_permits_no_principal_has_a_number_of_refused_requests(synced, tmp_path, ada, signed_in):
+    load(write_result(tmp_path / "usage", BINDINGS, requests=LOGGED[-1:], files=[file("a.log")]), synced)
+    text = signed_in(ada).get(what_if(CLOSES, by="principal")).content.decode()
+
+    row = text.split('id="replay"')[1].split("<tbody>")[1].split("</tr>")[0]
+    assert "User:dan" in row
+    assert "cannot tell" in row
+    assert re.findall(r'<td class="number"[^>]*>(\d+)</td>', row) == ["7"]
+
+
 def test_a_change_that_is_decided_shows_no_replay(logged, ada, signed_in):
     address = asked_for(logged, ada)
     number = int(address.strip("/").rpartition("-")[2])
