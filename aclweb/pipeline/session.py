@@ -33,7 +33,7 @@ THIS_MACHINE = "local[*]"
 
 # Logs smaller than _SHORT_BYTES are read before an optimising compiler has paid for itself, those smaller than
 # _SMALL_BYTES before planning again after each step has, and those smaller than _TINY_BYTES before Spark's own
-# generated code has.
+# generated code, and a second of Python's workers, have.
 _SHORT_BYTES = 1024 * 1024 * 1024
 _SMALL_BYTES = 512 * 1024 * 1024
 _TINY_BYTES = 32 * 1024 * 1024
@@ -289,7 +289,7 @@ def _start(
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": memory,
             "spark.local.dir": str(directory),
-            "spark.sql.shuffle.partitions": str(2 if small else max(4, os.cpu_count() or 1)),
+            "spark.sql.shuffle.partitions": str(1 if tiny else 2 if small else max(4, os.cpu_count() or 1)),
             # Planning again after every step pays only where the data is much larger than the plan.
             "spark.sql.adaptive.enabled": str(not small).lower(),
         }
