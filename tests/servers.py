@@ -95,7 +95,8 @@ def spark() -> Iterator[object]:
     os.environ["JAVA_HOME"] = str(java_home())
     from aclweb.pipeline.session import spark_session
 
-    with spark_session("local[2]", log_bytes=1) as session:
+    # More than the one partition that tiny logs get, so that what is in several is added up in tests too.
+    with spark_session("local[2]", log_bytes=1, conf={"spark.sql.shuffle.partitions": "2"}) as session:
         yield session
 
 
