@@ -44,6 +44,7 @@ class RealTool:
         self.version = version
         self.broker = broker
         self.expected: set[AclBinding] = set()
+        self._classes = folder / "classes.jsa"
         self.connection = ["--bootstrap-server", broker.bootstrap, "--command-config", str(folder / "client")]
         login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
         (folder / "client").write_text(
@@ -66,7 +67,7 @@ class RealTool:
         planned = plan(arguments, RULES[self.version])
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
-            [*self._java, *arguments],
+            [self._java[0], *self._class_options(), *self._java[1:], *arguments],
             capture_output=True,
             check=False,
             encoding="utf-8",
@@ -82,6 +83,12 @@ class RealTool:
         if planned.action == "list" and not planned.error:
             self._require_listed(planned, done.stdout)
         return done.stdout
+
+    def _class_options(self) -> list[str]:
+        """The first run leaves an archive of its classes when it ends, and the others read none anew."""
+        use = "SharedArchiveFile" if self._classes.exists() else "ArchiveClassesAtExit"
+        # What the JVM says about it, it would say among what the tool prints.
+        return ["-Xlog:disable", "-Xlog:all=error:stderr", f"-XX:{use}={self._classes}"]
 
     def _apply(self, planned: Plan) -> None:
         self.expected |= set(planned.acls)
