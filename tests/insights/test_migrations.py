@@ -6,7 +6,7 @@ import importlib
 import shutil
 import weakref
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import environ
 import pytest
@@ -14,7 +14,7 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from aclweb.insights.models import LoggedRequest, RequestDay, RequestTotals
+from aclweb.insights.models import DenialGroup, LoggedRequest, Refresh, RequestDay, RequestTotals
 from aclweb.inventory.models import Cluster, LogSource
 from tests.servers_data import copy_of
 
@@ -163,3 +163,43 @@ def test_each_line_of_a_clusters_log_paths_becomes_a_log_source_and_comes_back(d
     MigrationExecutor(connection).migrate(before)
 
     assert sorted(old.values_list("slug", "log_paths")) == [("none", ""), ("old", "/a\n/b*.log")]
+
+
+def test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migrating(database):
+    connection, now = connections[database], timezone.now()
+    after = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    try:
+        executor = MigrationExecutor(connection)
+        executor.migrate([("insights", "0012_analyses")])
+        before = executor.loader.project_state([("insights", "0012_analyses")]).apps
+        cluster = (
+            before.get_model("inventory", "Cluster").objects.using(database).create(slug="old", name="old")
+        )
+        before.get_model("insights", "Refresh").objects.using(database).create(cluster=cluster, tried_at=now)
+        facts = {"lines_read": 1, "lines_parsed": 1, "lines_unparsed": 0, "manifest": {}}
+        load = (
+            before.get_model("insights", "Load")
+            .objects.using(database)
+            .create(
+                cluster=cluster,
+                first_at=datetime(2026, 11, 1, tzinfo=UTC),
+                last_at=datetime(2026, 11, 20, tzinfo=UTC),
+                **facts,
+            )
+        )
+        counts = dict.fromkeys(("lines", "lines_1", "lines_7", "lines_14", "lines_30", "hosts"), 1)
+        for key, lines in (("stormy", 400), ("quiet", 4)):
+            before.get_model("insights", "DenialGroup").objects.using(database).create(
+                load=load, key=key, first_at=now, last_at=now, days=[["2026-11-19", lines]], **counts
+            )
+
+        MigrationExecutor(connection).migrate(after)
+
+        groups = DenialGroup.objects.using(database).filter(load=load.pk)
+        assert set(groups.values_list("key", "burst_day", "burst_lines", "burst_usual")) == {
+            ("stormy", date(2026, 11, 19), 400, 0),
+            ("quiet", None, 0, 0),
+        }
+        assert Refresh.objects.using(database).get(cluster=cluster.pk).read_at == now
+    finally:
+        MigrationExecutor(connection).migrate(after)
