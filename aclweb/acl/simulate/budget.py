@@ -47,8 +47,8 @@ ON_A_SITE = Budget(steps=550_000, differences=125_000)
 # and not ten times.
 ON_A_WORKER = Budget(steps=5_500_000, differences=250_000, whose="a worker")
 
-# The same where the ACLs that settle the answers are left out: two clusters of 100,000 ACLs that share none take 1.5 M
-# steps and 762,000 kinds of difference, which their large sets of names use up: there are 61,000 groups.
+# The same where the ACLs that settle the answers are left out: two clusters of 100,000 ACLs that share none take 1.4 M
+# steps and 245,000 kinds of difference, as which their sets of names count too: there are 61,000 groups.
 # `python -m bench groups` measures the memory.
 ON_A_WORKER_WITHOUT_ACLS = Budget(steps=5_500_000, differences=800_000, whose="a worker")
 

@@ -67,26 +67,25 @@ def are_few(patterns: int, region: int) -> bool:
 def _looked_up(patterns: Collection[PatternWithBindings], region: int) -> Iterator[CoveredNames]:
     """Yield the names of a region, once each, with the bindings that cover them, name by name."""
     ordered = list(patterns)
-    found: dict[tuple[tuple[int, bool, bool], ...], int] = {}
+    sets = [(each.covers.place, each.covers.own_before, each.covers.own_after) for each in ordered]
+    found: dict[tuple[tuple[int, int, int], ...], int] = {}
     for place in places_in(region):
-        covering: list[tuple[int, bool, bool]] = []
-        for number, pattern in enumerate(ordered):
-            covers = pattern.covers
-            if covers.place >= 0:
-                if covers.place == place:
-                    covering.append((number, True, True))
+        covering: list[tuple[int, int, int]] = []
+        for number, (literal, was, comes) in enumerate(sets):
+            if literal >= 0:
+                if literal == place:
+                    covering.append((number, 1, 1))
                 continue
-            before = after = bool(covers.own_before >> place & 1)
-            if covers.own_after is not covers.own_before:
-                after = bool(covers.own_after >> place & 1)
+            before = was >> place & 1
+            after = before if comes is was else comes >> place & 1
             if before or after:
                 covering.append((number, before, after))
         key = tuple(covering)
         found[key] = found.get(key, 0) | 1 << place
     for key, names in found.items():
         entries: list[Entry] = []
-        for number, is_before, is_after in key:
-            entries += on_sides(ordered[number].entries, is_before=is_before, is_after=is_after)
+        for number, before, after in key:
+            entries += on_sides(ordered[number].entries, is_before=bool(before), is_after=bool(after))
         yield CoveredNames(Compact.of(names), entries)
 
 
