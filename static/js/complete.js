@@ -5,10 +5,12 @@
 (function () {
   "use strict";
   const PAUSE = 90;
-  const FILTER = /^(?:.*\s)?(principal|topic|group|txn|host):([^\s]*)$/i;
+  const FILTER = /^(?:.*\s)?(principal|topic|group|txn|host):(.*)$/i;
   const KINDS = { principal: "principal", topic: "TOPIC", group: "GROUP", txn: "TRANSACTIONAL_ID", host: "host" };
-  let list = null;      // the list box, made once and put behind the field that has it
+  let list = null;      // the list box, made once
+  let said = null;      // what a screen reader is told of it
   let field = null;     // the field whose list is open
+  let offeredFor = "";  // what was typed when the list was asked for
   let timer = 0, asked = null;
 
   function options() {
@@ -33,7 +35,9 @@
     if (!field) return;
     field.setAttribute("aria-expanded", "false");
     field.removeAttribute("aria-activedescendant");
+    field.removeAttribute("aria-controls");
     list.hidden = true;
+    said.textContent = "";
     field = null;
   }
   function place(input) {
@@ -56,6 +60,10 @@
         const option = event.target.closest("[role=option]");
         if (option) take(option);
       });
+      said = document.createElement("div");
+      said.className = "visually-hidden";
+      said.setAttribute("role", "status");
+      document.body.append(said);
     }
     list.innerHTML = html;
     const found = options();
@@ -63,13 +71,17 @@
     if (!found.length || says) return close();
     document.body.append(list);
     field = input;
+    offeredFor = input.value;
     list.hidden = false;
     place(input);
+    said.textContent = `${found.length} ${found.length === 1 ? "name fits" : "names fit"}; Down chooses.`;
+    input.setAttribute("aria-controls", list.id);
     input.setAttribute("aria-expanded", "true");
     input.removeAttribute("aria-activedescendant");
   }
   function take(option) {
     const input = field;
+    if (input.value !== offeredFor) return close();
     if (option.dataset.href) {
       close();
       window.location.assign(option.dataset.href);
@@ -97,9 +109,10 @@
   }
   function ask(input) {
     const kind = kindOf(input), address = document.body.dataset.completions;
-    if (!kind || !address || input.readOnly) return;
+    if (!kind || !address || input.readOnly) return close();
     if (asked) asked.abort();
     asked = new AbortController();
+    const typed = input.value;
     const query = new URLSearchParams({ q: input.value.slice(before(input).length) });
     const who = kind === "host" && input.form && input.form.elements.principal;
     if (who && who.value) query.set("principal", who.value);
@@ -107,15 +120,16 @@
       signal: asked.signal, headers: { "HX-Request": "true" }, redirect: "error",
     })
       .then((response) => (response.ok ? response.text() : ""))
-      .then((html) => { if (document.activeElement === input) open(input, html); })
-      .catch(() => {});  // no list: the field takes any text without one
+      .then((html) => { if (document.activeElement === input && input.value === typed) open(input, html); })
+      // No list: the field takes any text without one.
+      .catch((error) => { if (error.name !== "AbortError") close(); });
   }
 
   function prepare(root) {
     for (const input of root.querySelectorAll("input[data-complete]")) {
       if (input.getAttribute("role") === "combobox") continue;
       for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-expanded", "false"],
-        ["aria-controls", "completions"], ["aria-haspopup", "listbox"]]) input.setAttribute(name, value);
+        ["aria-haspopup", "listbox"]]) input.setAttribute(name, value);
     }
   }
   document.addEventListener("DOMContentLoaded", () => prepare(document));
@@ -125,6 +139,7 @@
     const input = event.target;
     if (!input.matches("input[data-complete]") || event.detail === "completed") return;
     window.clearTimeout(timer);
+    if (!kindOf(input)) return close();
     timer = window.setTimeout(() => ask(input), PAUSE);
   });
   document.addEventListener("keydown", function (event) {
@@ -149,6 +164,8 @@
     }
   }, true);
   document.addEventListener("focusout", function (event) { if (event.target === field) close(); });
-  document.addEventListener("htmx:beforeSwap", close);
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    if (field && event.detail.target.contains(field)) close();
+  });
   window.addEventListener("resize", close);
 })();

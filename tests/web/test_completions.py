@@ -104,7 +104,7 @@ def test_search_offers_pages_changes_and_names_with_their_addresses(client, sync
 
     assert ("What if: simulate a change", "page") in offered("any", "what")
     assert offered("any", f"cr-{change.pk}")[0] == (f"CR-{change.pk}: Let bob read orders", "change")
-    assert [note for _, note in offered("any", "bob")] == ["change", "principal", "group"]
+    assert [note for _, note in offered("any", "bob")] == ["change", "principal", "group", "search"]
     assert offered("any", "") == []
 
 
@@ -120,10 +120,24 @@ def test_a_text_that_is_one_name_leads_to_its_page(client, synced, ada, text, na
     assert client.get(answer.url).resolver_match.url_name == name
 
 
-def test_a_part_of_a_name_leads_to_the_list_of_finds(client, synced, ada):
+@pytest.mark.parametrize("asked", [{"q": "orders"}, {"q": "orders.eu", "all": "1"}, {"q": "CR-99"}])
+def test_a_part_of_a_name_leads_to_the_list_of_finds(client, synced, ada, asked):
     client.force_login(ada)
 
-    assert client.get(reverse("search", args=[synced.slug]), {"q": "orders"}).status_code == 200
+    assert client.get(reverse("search", args=[synced.slug]), asked).status_code == 200
+
+
+def test_a_group_that_is_called_like_a_change_hides_neither(client, cluster, ada):
+    change = Change.objects.create(cluster=cluster, author=ada, title="Let bob read orders")
+    sync(cluster, client=Answers([allow("User:bob", "READ", change.key, resource_type="GROUP")], topics=[]))
+    client.force_login(ada)
+
+    assert client.get(reverse("search", args=[cluster.slug]), {"q": change.key}).status_code == 200
+
+
+def test_names_with_letters_that_no_database_holds_find_nothing(offered):
+    assert offered("principal", "bob\0x") == []
+    assert [note for _, note in offered("any", "a\0b")] == ["search"]
 
 
 @pytest.mark.browser
@@ -169,11 +183,22 @@ class TestInABrowser:
 
         assert field.input_value() == "op:read principal:User:bob"
 
+    def test_a_list_that_fits_no_more_closes_and_takes_nothing_away(self, window, synced, ada):
+        page = window(ada, "/c/test-eu/acls/")
+        field = page.locator("#filter-q")
+        field.press_sequentially("op:read principal:User:bo")
+        page.get_by_role("option", name="User:bob").wait_for()
+        field.press_sequentially("x op:")
+        page.get_by_role("listbox").wait_for(state="hidden")
+        page.keyboard.press("ArrowDown")
+
+        assert field.input_value() == "op:read principal:User:box op:"
+
     def test_the_search_field_leads_to_a_page(self, window, synced, ada):
         page = window(ada, "/")
         page.keyboard.press("Meta+k")
         page.keyboard.type("orders.us")
-        page.get_by_role("option", name="orders.us").wait_for()
+        page.get_by_role("option", name="orders.us topic").wait_for()
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         page.wait_for_url("**/topics/orders.us")

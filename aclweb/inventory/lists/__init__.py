@@ -2,7 +2,7 @@
 
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
 from aclweb.inventory.lists.completeness import names_known
-from aclweb.inventory.lists.completion import hosts_like, principals_like, resources_like
+from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
 from aclweb.inventory.lists.listing import (
     AclListFilters,
     AclRow,
@@ -33,6 +33,7 @@ __all__ = [
     "list_names",
     "list_principals",
     "names_known",
+    "others_like",
     "principals_like",
     "resources_like",
     "status",

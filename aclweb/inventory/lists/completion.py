@@ -7,7 +7,7 @@ enough. A name counts in capital or small letters: this is how people search. Wh
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 
 from aclweb.acl.authorizer import AclIndex
@@ -81,6 +81,17 @@ def resources_like(view: ClusterView, kind: ResourceType, text: str, most: int) 
     known = view.loaded.remember(
         ("resources_like", kind), lambda: KnownNames({*_existing(view, kind), *_named(view.index, kind)})
     )
+    return known.containing(text, most)
+
+
+def others_like(
+    view: ClusterView, what: Hashable, names: Callable[[], Iterable[str]], text: str, most: int
+) -> list[str]:
+    """Return at most so many of other names, which are asked for once as long as the revision is in force.
+
+    what: which names these are, such as those of one load of the log.
+    """
+    known = view.loaded.remember(("others_like", what), lambda: KnownNames(names()))
     return known.containing(text, most)
 
 

@@ -1,4 +1,4 @@
-"""Which names fit what is being typed into a field? Asked at each pause, so from memory and a short list.
+"""Which names fit what is being typed into a field? Asked at each pause, so from memory.
 
 A field says with `data-complete` which kind of names it takes; static/js/complete.js asks here and shows the list.
 """
@@ -18,14 +18,13 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
-from aclweb.insights.logged_names import denied_principals_like, hosts_of
+from aclweb.insights.logged_names import denied_principals, hosts_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.web.browse.palette import places_like
 
 MOST = 12
 _LONGEST_ASKED = 300  # no name of a topic is longer, and a principal is found by less
-_HOSTS_READ = 200
 PRINCIPAL, HOST, ANY = "principal", "host", "any"
 
 
@@ -49,7 +48,8 @@ def names(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """
     cluster = access.cluster_or_404(request.user, slug)
     view = in_force(cluster)
-    text = request.GET.get("q", "")[:_LONGEST_ASKED].strip()
+    # No database holds a NUL, and PostgreSQL refuses to look for one.
+    text = request.GET.get("q", "")[:_LONGEST_ASKED].strip().replace("\0", "")
     if kind == ANY:
         assert isinstance(request.user, User)  # login_required
         places = places_like(view, request.user, text, MOST) if text else []
@@ -78,7 +78,8 @@ def _principals(view: ClusterView, text: str) -> list[Completion]:
         found.append(Completion(name, "super user" if name in supers else note))
     if len(found) < MOST and (load := current_load(view.cluster)) is not None:
         known = {each.name for each in found}
-        denied = denied_principals_like(load, text, MOST + len(known))
+        most = MOST + len(known)
+        denied = lists.others_like(view, ("denied", load.pk), lambda: denied_principals(load), text, most)
         found += [Completion(name, "denied in the log") for name in denied if name not in known]
     return found[:MOST]
 
@@ -86,11 +87,9 @@ def _principals(view: ClusterView, text: str) -> list[Completion]:
 def _hosts(view: ClusterView, text: str, principal: str) -> list[Completion]:
     found: dict[str, str] = {}
     if principal and (load := current_load(view.cluster)) is not None:
-        found = {
-            host: "of this principal in the log"
-            for host in hosts_of(load, principal, _HOSTS_READ)
-            if text in host
-        }
+        what = ("hosts", load.pk, principal)
+        logged = lists.others_like(view, what, lambda: hosts_of(load, principal), text, MOST)
+        found = dict.fromkeys(logged, "of this principal in the log")
     for host in lists.hosts_like(view, text, MOST):
         found.setdefault(host, "named by ACLs")
     return [Completion(host, note) for host, note in list(found.items())[:MOST]]

@@ -62,22 +62,25 @@ class Place:
 
 def exact_place(view: ClusterView, person: User, text: str) -> Place | None:
     """Return the one page that is meant by exactly this text; None where it is none, or more than one."""
-    change = _CHANGE.fullmatch(text.strip())
-    if change is not None:
-        return next(_change_numbered(person, int(change[1])), None)
+    text = text.strip()
+    change = _CHANGE.fullmatch(text)
     found = [place for place in _named(view, text, 1) if place.name == text]
+    if change is not None:
+        found += _change_numbered(person, int(change[1]))
     return found[0] if len(found) == 1 else None
 
 
 def places_like(view: ClusterView, person: User, text: str, most: int) -> list[Place]:
-    """Return at most so many pages whose name contains the text: at most one query."""
+    """Return at most so many pages whose name contains the text, the last of them that of all finds; one query."""
     change = _CHANGE.fullmatch(text)
     changes = _change_numbered(person, int(change[1])) if change else _changes_titled(person, text)
     pages = [*_pages(view, text)]
     first = [page for page in pages if page.name.casefold().startswith(text.casefold())]
     others = [page for page in pages if page not in first]
-    found = (*first, *islice(changes, _MOST_CHANGES), *_named(view, text, _MOST_OF_A_KIND), *others)
-    return list(found)[:most]
+    found = [*first, *islice(changes, _MOST_CHANGES), *_named(view, text, _MOST_OF_A_KIND), *others]
+    address = f"{reverse('search', args=[view.cluster.slug])}?{links.encoded(q=text, all='1')}"
+    every = Place(f"All names and ACLs that contain {text}", "search", address, is_name=False)
+    return [*found[: most - 1], every]
 
 
 def _named(view: ClusterView, text: str, most: int) -> Iterator[Place]:
@@ -106,11 +109,7 @@ def _change_numbered(person: User, number: int) -> Iterator[Place]:
 
 
 def _changes_titled(person: User, text: str) -> Iterator[Place]:
-    found = (
-        changes_of(person).filter(title__icontains=text).order_by("-pk")
-        if text
-        else changes_of(person).none()
-    )
+    found = changes_of(person).filter(title__icontains=text).order_by("-pk")
     for pk, title in found.values_list("pk", "title")[:_MOST_CHANGES]:
         yield _change(pk, title)
 

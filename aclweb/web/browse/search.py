@@ -28,7 +28,11 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("q", "")
     assert isinstance(request.user, User)  # login_required
-    if text.strip() and (place := exact_place(in_force(cluster), request.user, text)) is not None:
+    if (
+        text.strip()
+        and "all" not in request.GET
+        and (place := exact_place(in_force(cluster), request.user, text)) is not None
+    ):
         return redirect(place.url)
     context: dict[str, Any] = {"cluster": cluster, "text": text, "search_text": text}
     if text.strip():
