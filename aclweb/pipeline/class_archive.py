@@ -2,7 +2,8 @@
 
 A JVM can leave an archive of the classes that it loaded, and the next maps it into memory: a quarter of what a
 small job costs. The archive is in the cache and has some 190 MB. The JVM checks that it was made by the same Java
-with the same jars, and reads its classes as usual where it was not.
+with the same jars, and reads its classes as usual where it was not. Each Java and each place of Spark has an archive
+of its own; of those that are there, the ones used last are kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 import pyspark
 
 _ABANDONED_SECONDS = 3600.0
+_MOST_KEPT = 4
 # What a JVM says about an archive that it cannot use, it would say on standard output.
 _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
@@ -33,6 +35,8 @@ def to_use(archive: Path) -> tuple[str, ...]:
     """Return the JVM's options that map the archive; none where there is no archive."""
     with suppress(OSError):
         if archive.stat().st_size:
+            with suppress(OSError):
+                os.utime(archive)  # says when it was used last
             return (*_QUIET, shlex.quote(f"-XX:SharedArchiveFile={archive}"))
     return ()
 
@@ -63,12 +67,21 @@ def made(archive: Path, *, ended_well: bool) -> None:
             unfinished.unlink(missing_ok=True)
         elif unfinished.is_file():
             unfinished.replace(archive)
+            os.utime(archive)
+            _forget_unused(archive.parent)
         else:
             archive.touch()
 
 
 def _unfinished(archive: Path) -> Path:
     return archive.with_name(f"{archive.stem}.{os.getpid()}.unfinished")
+
+
+def _forget_unused(folder: Path) -> None:
+    """Remove the archives that were not used for the longest. A JVM that has one mapped keeps it."""
+    by_use = sorted(folder.glob("*.jsa"), key=lambda archive: archive.stat().st_mtime, reverse=True)
+    for archive in by_use[_MOST_KEPT:]:
+        archive.unlink(missing_ok=True)
 
 
 def _sweep(folder: Path) -> None:

@@ -76,6 +76,20 @@ def test_what_killed_processes_left_goes_after_an_hour(archive):
     assert (old.exists(), new.exists()) == (False, True)
 
 
+def test_archives_that_were_not_used_for_the_longest_go_when_another_is_made(archive):
+    archive.parent.mkdir(parents=True)
+    others = [archive.with_name(f"{number}.jsa") for number in range(5)]
+    for age, other in enumerate(others):
+        other.write_bytes(b"classes")
+        os.utime(other, (1_000_000 - age, 1_000_000 - age))
+    assert to_use(others[4])
+    unfinished_of(archive).write_bytes(b"classes")
+
+    made(archive, ended_well=True)
+
+    assert set(archive.parent.iterdir()) == {archive, others[4], others[0], others[1]}
+
+
 def test_another_java_has_another_archive(tmp_path):
     java = tmp_path / "java"
     java.write_text("one")
