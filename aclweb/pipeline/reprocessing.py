@@ -1,8 +1,10 @@
 """How are days of the access table read again, from the logs that are still there?
 
 A log is read again as far as it was counted before, so nothing counts twice, and what is new in it stays new. A day is
-replaced only where the logs still give as many records of each of its brokers as the table has: what was rotated
-away is nowhere else.
+replaced only where the logs still give all that the table has of it: what was rotated away is nowhere else. Where a
+log of a broker is gone, its counts must be the same as before, in the same layout, since more records of another
+file would hide what is lost. Where a log is read in another layout, or gives more than before, nothing may come from
+or go to records that stay, those without a time or of other days: their counts must be the same too.
 """
 
 from __future__ import annotations
@@ -90,12 +92,15 @@ def reprocess(
         raise JobError(
             f"No log that was read before and may hold records of {_span(window)} is there any more."
         )
-    known, kept = found.coverage(window), dict[str, str]()
+    known, kept = found.coverage(Window()), dict[str, str]()
+    chosen: dict[tuple[str, str], int] = {}
+    doubts = _doubts(base, wanted, window)
 
     def choose(rows: Sequence[Row]) -> list[str]:
-        there = [row for row in rows if row["day"] and row["day"] in window]
-        kept.update(_kept(known, there, is_partial=again.is_partial))
-        return sorted({row["day"] for row in there} - kept.keys())
+        kept.update(_kept(known, rows, window, doubts, is_partial=again.is_partial))
+        days = {row["day"] for row in rows if row["day"] and row["day"] in window} - kept.keys()
+        chosen.update(_lines_by_day_and_file([row for row in rows if row["day"] in days]))
+        return sorted(days)
 
     with unfinished_folder(found.folder) as unfinished, keeping() as keep:
         counted = count_bytes(
@@ -107,9 +112,15 @@ def reprocess(
             choose=choose,
         )
         days = sorted({row["day"] for row in counted.coverage})
-        lost = _kept([row for row in known if row["day"] not in kept], counted.coverage, is_partial=False)
-        if lost and not again.is_partial:
-            raise JobError("Logs changed while they were read, so no day was read again; run the job again.")
+        if _lines_by_day_and_file(counted.coverage) != chosen:
+            if not again.is_partial:
+                raise JobError(
+                    "Logs changed while they were read, so no day was read again; run the job again."
+                )
+            kept |= {
+                day: f"{day} stays as it is: its logs changed while they were read. Run the job again."
+                for day in {day for day, _ in chosen} - set(days)
+            }
         if not days:
             return Reprocessed((), 0, 0, _in_order(kept), tuple(counted.changed))
         added = Writing(spark, found.folder, cluster, base, unfinished, oldest_day).add(
@@ -136,12 +147,18 @@ def summary(done: Reprocessed) -> list[str]:
 def _to_read(base: Version, window: Window, layouts: Mapping[str, str]) -> list[Fresh]:
     """Return what was counted of each log that is there and was written since the window begins."""
     sources = [Source.from_dict(dict(one)) for one in base.sources]
-    since = datetime.fromisoformat(window.first or "").replace(tzinfo=UTC) - timedelta(days=1)
+    since = _written_since(window)
     return [
         _fresh(source, layouts.get(source.path, ""))
         for source in _holding(sources)
-        if source.layout != UNKNOWN and source.stamp.mtime_ns >= since.timestamp() * _NANOSECONDS
+        if source.layout != UNKNOWN and source.stamp.mtime_ns >= since
     ]
+
+
+def _written_since(window: Window) -> float:
+    """Return when a log with records of the window was last written at the earliest: nanoseconds since 1970."""
+    first = datetime.fromisoformat(window.first or "").replace(tzinfo=UTC)
+    return (first - timedelta(days=1)).timestamp() * _NANOSECONDS
 
 
 def _holding(sources: Sequence[Source]) -> list[Source]:
@@ -168,28 +185,101 @@ def _fresh(source: Source, wanted: str) -> Fresh:
     return replace(fresh, is_whole_file=is_whole)
 
 
-def _kept(known: Sequence[Row], rows: Sequence[Row], *, is_partial: bool) -> dict[str, str]:
-    """Return why days stay as they are, by day.
+@dataclass(frozen=True)
+class _Doubts:
+    """The brokers of whom a count of records does not say enough.
 
-    known: coverage rows that the table has of the days; rows: those that were read again.
+    gone: a log of theirs is not read again, or lost its end, and may have had records of the days. otherwise: a log of
+    theirs is read in another layout than before.
+    """
+
+    gone: frozenset[str] = frozenset()
+    otherwise: frozenset[str] = frozenset()
+
+
+def _doubts(base: Version, wanted: Sequence[Fresh], window: Window) -> _Doubts:
+    """Return the brokers with logs that are gone, and with logs in another layout than before."""
+    sources = [Source.from_dict(dict(one)) for one in base.sources]
+    layouts = {one.path: one.layout for one in sources if one.state.state != GONE}
+    again = {fresh.path for fresh in wanted}
+    copied = {one.same_as for one in sources if one.path in again}
+    since = _written_since(window)
+    gone = {
+        one.broker
+        for one in sources
+        if one.offset
+        and one.stamp.mtime_ns >= since
+        and (
+            one.was_cut
+            or one.state.state == GONE
+            or not ({one.path, one.same_as} & again or (one.same_as and one.same_as in copied))
+        )
+    }
+    otherwise = {fresh.source.broker for fresh in wanted if fresh.source.layout != layouts[fresh.path]}
+    return _Doubts(frozenset(gone), frozenset(otherwise))
+
+
+def _kept(
+    known: Sequence[Row], rows: Sequence[Row], window: Window, doubts: _Doubts, *, is_partial: bool
+) -> dict[str, str]:
+    """Return why days of the window stay as they are, by day.
+
+    known: all coverage rows of the table; rows: those of all that was read again, also of other days and of none.
     """
     before, now = _lines_by_broker(known), _lines_by_broker(rows)
-    kept = {}
-    for day, brokers in before.items():
-        topic = next((row["file"] for row in known if row["day"] == day and _is_of_topic(row)), None)
-        fewer = sorted(broker for broker, lines in brokers.items() if now.get(day, Counter())[broker] < lines)
-        if topic is not None:
-            why = f"records of it came from a topic ({topic}), which is not read again"
+    topics = {row["day"]: row["file"] for row in known if _is_of_topic(row)}
+    why = {}
+    for day in filter(window.__contains__, before):
+        brokers, found = before[day], now.get(day, Counter())
+        fewer = sorted(broker for broker, lines in brokers.items() if found[broker] < lines)
+        gone = sorted(
+            broker
+            for broker in brokers.keys() & doubts.gone
+            if found[broker] != brokers[broker] or broker in doubts.otherwise
+        )
+        if day in topics:
+            why[day] = f"records of it came from a topic ({topics[day]}), which is not read again"
         elif day not in now:
-            why = "the logs that are still there have nothing of it"
-        elif fewer and not is_partial:
-            why = (
-                f"logs of it are gone ({_short_of(fewer, brokers, now[day])}). --partial takes what is there"
+            why[day] = "the logs that are still there have nothing of it"
+        elif (short := fewer or gone) and not is_partial:
+            why[day] = (
+                f"logs of it are gone ({_short_of(short, brokers, found)}). --partial takes what is there"
             )
-        else:
-            continue
-        kept[day] = f"{day} stays as it is: {why}."
-    return kept
+    why |= _moved(before, now, {day for day in now if day and day in window} - why.keys(), doubts)
+    return {day: f"{day} stays as it is: {reason}." for day, reason in why.items()}
+
+
+def _moved(
+    before: Mapping[str, Counter[str]],
+    now: Mapping[str, Counter[str]],
+    days: set[str],
+    doubts: _Doubts,
+) -> dict[str, str]:
+    """Return why some of `days` stay: their records may be counted elsewhere, or would be lost to a day that stays."""
+    why: dict[str, str] = {}
+    none: Counter[str] = Counter()
+    while True:
+        replaced = days - why.keys()
+        staying = (before.keys() | now.keys()) - replaced
+        moving = {
+            broker
+            for day in staying
+            for broker in before.get(day, none) | now.get(day, none)
+            if before.get(day, none)[broker] != now.get(day, none)[broker]
+        }
+        found = {
+            day: broker
+            for day in replaced
+            for broker in sorted(moving & (before.get(day, none) | now[day]).keys())
+            if broker in doubts.otherwise or (day in before and now[day][broker] > before[day][broker])
+        }
+        if not found:
+            return why
+        why |= {
+            day: f"records of {broker} may move between it and other days, or records without a time, that are not "
+            "read again; make a new table in another folder"
+            for day, broker in found.items()
+        }
 
 
 def _short_of(brokers: Sequence[str], before: Mapping[str, int], now: Mapping[str, int]) -> str:
@@ -204,8 +294,12 @@ def _lines_by_broker(rows: Iterable[Row]) -> dict[str, Counter[str]]:
     """Return how many records each broker has on each day."""
     found: dict[str, Counter[str]] = {}
     for row in rows:
-        found.setdefault(row["day"], Counter())[row["broker"]] += row["lines"]
+        found.setdefault(row["day"] or "", Counter())[row["broker"]] += row["lines"]
     return found
+
+
+def _lines_by_day_and_file(rows: Iterable[Row]) -> dict[tuple[str, str], int]:
+    return {(row["day"], row["file"]): row["lines"] for row in rows}
 
 
 def _is_of_topic(row: Row) -> bool:

@@ -15,7 +15,7 @@ from aclweb.pipeline import access, reprocessing
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.log_sources import LogSource
 from aclweb.pipeline.reprocessing import Again, reprocess
-from aclweb.pipeline.table import Table, TableError
+from aclweb.pipeline.table import Table, TableError, Window
 from aclweb.pipeline.topics import SCHEME
 from tests.pipeline.conftest import finish
 from tests.pipeline.test_access import CLUSTER, DAY, NEXT_DAY, rows_of, run_main
@@ -133,25 +133,52 @@ def rows(day: str, **lines: int) -> list[dict[str, Any]]:
     ]
 
 
+GONE_A = reprocessing._Doubts(gone=frozenset({"a"}))
+OTHERWISE_A = reprocessing._Doubts(otherwise=frozenset({"a"}))
+BOTH_A = reprocessing._Doubts(gone=frozenset({"a"}), otherwise=frozenset({"a"}))
+SURE = reprocessing._Doubts()
+
+
 @pytest.mark.parametrize(
-    "known, now, told",
+    "known, now, doubts, told",
     [
-        (rows(DAY, a=5), rows(DAY, a=5), ""),
-        (rows(DAY, a=5), rows(DAY, a=3) + rows(DAY, a=4), ""),
-        (rows(DAY, a=5, b=1), rows(DAY, a=5), "logs of it are gone (b: 0 of 1 record). --partial takes"),
-        (rows(DAY, a=5), rows(NEXT_DAY, a=9), "the logs that are still there have nothing of it."),
+        (rows(DAY, a=5), rows(DAY, a=5), SURE, ""),
+        (rows(DAY, a=5), rows(DAY, a=3) + rows(DAY, a=4), SURE, ""),
+        (rows(DAY, a=5), rows(DAY, a=3) + rows(DAY, a=4), GONE_A, "(a: 7 of 5 records). --partial takes"),
+        (rows(DAY, a=5), rows(DAY, a=5), GONE_A, ""),
+        (rows(DAY, a=5), rows(DAY, a=5), BOTH_A, "logs of it are gone"),
+        (rows(DAY, a=5) + rows("", a=3), rows(DAY, a=8), SURE, "may move between it and other days"),
+        (rows("", a=3), rows(DAY, a=3), OTHERWISE_A, "may move between it and other days"),
+        (rows(DAY, a=3), rows(DAY, a=5), OTHERWISE_A, ""),
+        (
+            rows(DAY, a=5) + rows(NEXT_DAY, a=3),
+            rows(DAY, a=5) + rows(NEXT_DAY, a=4),
+            OTHERWISE_A,
+            "may move between it and other days",
+        ),
+        (rows(DAY, a=5, b=1), rows(DAY, a=5), SURE, "are gone (b: 0 of 1 record). --partial takes"),
+        (rows(DAY, a=5), rows(NEXT_DAY, a=9), SURE, "the logs that are still there have nothing of it."),
         (
             [*rows(DAY, a=5), *rows(DAY, b=1), {**rows(DAY, c=1)[0], "file": f"{SCHEME}audit/c"}],
             rows(DAY, a=5, b=1, c=1),
+            SURE,
             "came from a topic (kafka:audit/c), which is not read again.",
         ),
     ],
 )
-def test_a_day_stays_where_something_of_it_cannot_be_read_again(known, now, told):
-    kept = reprocessing._kept(known, now, is_partial=False)
+def test_a_day_stays_where_something_of_it_cannot_be_read_again(known, now, doubts, told):
+    kept = reprocessing._kept(known, now, Window(DAY, DAY), doubts, is_partial=False)
 
     assert kept.keys() == ({DAY} if told else set())
     assert told in kept.get(DAY, "")
+
+
+def test_with_a_part_no_record_counts_twice_and_a_day_that_is_missing_is_named():
+    moved = reprocessing._kept(rows("", a=3), rows(DAY, a=3), Window(DAY, DAY), BOTH_A, is_partial=True)
+    missing = reprocessing._kept(rows(DAY, a=3), [], Window(DAY, DAY), GONE_A, is_partial=True)
+
+    assert "may move" in moved[DAY]
+    assert "have nothing of it" in missing[DAY]
 
 
 @pytest.mark.parametrize(
