@@ -7,6 +7,7 @@ kept in this process until then.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from aclweb.acl.authorizer import Decision, authorize
 from aclweb.acl.logged import Cause, likely_cause
@@ -16,6 +17,17 @@ from aclweb.inventory.current import ClusterView
 
 MOST_GROUPS = 5_000
 """Of so many groups of a load the causes can be filtered by and counted; about a quarter of a second of one core."""
+
+
+@dataclass(frozen=True)
+class Causes:
+    """The causes of the MOST_GROUPS groups of a load with most denials.
+
+    kinds: the kind of cause by the key of the group. whole: whether that is every group of the load.
+    """
+
+    kinds: Mapping[str, str]
+    whole: bool
 
 
 def judged(group: DenialGroup, now: ClusterView) -> tuple[Decision, Cause]:
@@ -31,11 +43,13 @@ def judged(group: DenialGroup, now: ClusterView) -> tuple[Decision, Cause]:
     return decision, likely_cause(decision, now.index)
 
 
-def causes_of(load: Load, now: ClusterView) -> Mapping[str, str]:
-    """Return the kind of cause by the key of each group of a load, of the MOST_GROUPS with most denials."""
+def causes_of(load: Load, now: ClusterView) -> Causes:
+    """Return the causes of the groups of a load by the ACLs in force, worked out once for both."""
     return now.loaded.remember(("causes of denials", load.pk, now.settings), lambda: _causes(load, now))
 
 
-def _causes(load: Load, now: ClusterView) -> Mapping[str, str]:
-    groups = DenialGroup.objects.filter(load=load).order_by("-lines", "key").defer("days")[:MOST_GROUPS]
-    return {group.key: judged(group, now)[1].kind for group in groups}
+def _causes(load: Load, now: ClusterView) -> Causes:
+    largest = DenialGroup.objects.filter(load=load).order_by("-lines", "key").defer("days")
+    groups = list(largest[: MOST_GROUPS + 1])
+    kinds = {group.key: judged(group, now)[1].kind for group in groups[:MOST_GROUPS]}
+    return Causes(kinds, whole=len(groups) <= MOST_GROUPS)

@@ -23,7 +23,7 @@ from aclweb.acl.logged import Cause
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.denial_bursts import Burst
-from aclweb.insights.denial_causes import MOST_GROUPS, causes_of, judged
+from aclweb.insights.denial_causes import Causes, causes_of, judged
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import state_of
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
@@ -137,8 +137,8 @@ class Inbox:
     rows: those that were asked for, sorted. counts: how many groups are in each state.
     new_lines: denials in new groups. last_day: denials of the last day of the log.
     shown: how many groups are in each state, with the cause asked for, and bursts alone where these are.
-    causes, bursts: how many groups of the state asked for have each cause, and a burst, among the MOST_GROUPS with
-    most denials. all_judged: whether that is all of them.
+    causes, bursts: how many groups of the state asked for each filter would leave. all_judged: whether the causes of
+    all groups of the log are known; otherwise only the MOST_GROUPS with most denials are listed and counted by cause.
     """
 
     load: Load | None
@@ -189,9 +189,10 @@ InForceSince = Callable[[Collection[int]], Mapping[int, datetime]]
 
 
 def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince) -> Inbox:
-    """Return the groups of denials; six queries, eight with a filter, and one for each page of rows.
+    """Return the groups of denials; six queries, eight with a filter, one more
+    for bursts where not all groups are judged, and one for each page of rows.
 
-    The causes of the MOST_GROUPS groups with most denials are worked out once for a load and the ACLs in force.
+    The causes of the groups with most denials are worked out once for a load and the ACLs in force.
     """
     load = current_load(cluster)
     if load is None:
@@ -224,7 +225,7 @@ def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InFo
         shown=shown,
         causes=kinds,
         bursts=bursts,
-        all_judged=len(causes) < MOST_GROUPS,
+        all_judged=causes.whole,
     )
 
 
@@ -250,16 +251,21 @@ def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForce
 def exported(
     cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince
 ) -> Iterator[dict[str, str | int | None]]:
-    """Yield EXPORTED of each group that `inbox` would list, in its order; times are the brokers' own, but set_at."""
+    """Yield EXPORTED of each group that `inbox` would list, in its order; times are the brokers' own, but set_at.
+
+    With a cause it has every group with it, also those that are too small for `inbox` to know their cause.
+    """
     load = current_load(cluster)
     if load is None:
         return
     now = in_force(cluster)
     groups = _of_window(load, wanted.days)
     said = _said(cluster, load, groups, in_force_since)
-    chosen = _chosen(groups, causes_of(load, now) if wanted.cause else {}, wanted)
     group: Any  # with the annotations of the query
-    for group in _ordered(chosen, said, wanted).iterator(_EXPORTED_AT_ONCE):
+    for group in _ordered(_stormy(groups, wanted), said, wanted).iterator(_EXPORTED_AT_ONCE):
+        cause = judged(group, now)[1].kind
+        if wanted.cause not in ("", cause):
+            continue
         known = said.get(group.key)
         mark = known.mark if known else None
         values = (
@@ -268,7 +274,7 @@ def exported(
             group.operation,
             group.resource_type,
             group.resource_name,
-            judged(group, now)[1].kind,
+            cause,
             group.in_window,
             group.lines_1,
             group.burst_day.isoformat() if group.has_burst else None,
@@ -362,11 +368,17 @@ def _of_window(load: Load, days: int) -> QuerySet[DenialGroup]:
     return groups.filter(in_window__gt=0)
 
 
-def _chosen(groups: Any, causes: Mapping[str, str], wanted: Wanted) -> QuerySet[DenialGroup]:
-    """Return the groups with the cause that is asked for, and those with a burst alone where these are."""
+def _stormy(groups: Any, wanted: Wanted) -> QuerySet[DenialGroup]:
+    """Return the groups with a burst alone where these are asked for."""
     chosen: QuerySet[DenialGroup] = groups.filter(has_burst=True) if wanted.bursts else groups
+    return chosen
+
+
+def _chosen(groups: Any, causes: Causes, wanted: Wanted) -> QuerySet[DenialGroup]:
+    """Return the groups with the cause that is asked for, and those with a burst alone where these are."""
+    chosen = _stormy(groups, wanted)
     if wanted.cause:
-        chosen = chosen.filter(key__in=[key for key, kind in causes.items() if kind == wanted.cause])
+        chosen = chosen.filter(key__in=[key for key, kind in causes.kinds.items() if kind == wanted.cause])
     return chosen
 
 
@@ -385,15 +397,19 @@ def _by_state(number: int, said: Collection[_Said]) -> dict[str, int]:
     return counts
 
 
-def _facets(groups: Any, causes: Mapping[str, str], wanted: Wanted) -> tuple[dict[str, int], int]:
+def _facets(groups: Any, causes: Causes, wanted: Wanted) -> tuple[dict[str, int], int]:
     """Return how many of these groups each filter would leave: by cause, the most frequent first, and with a burst.
 
-    groups: with the annotations of `_of_window`. Only the MOST_GROUPS with most denials are counted.
+    groups: with the annotations of `_of_window`.
     """
-    rows = groups.order_by("-lines", "key").values_list("key", "has_burst")[:MOST_GROUPS]
-    found = [(causes.get(key), has_burst) for key, has_burst in rows]
-    kinds = Counter(kind for kind, has_burst in found if kind and (has_burst or not wanted.bursts))
-    bursts = sum(has_burst for kind, has_burst in found if wanted.cause in ("", kind))
+    # The groups with a known cause come first in this order, as `causes_of` has it, whatever the window and the state.
+    rows = groups.order_by("-lines", "key").values_list("key", "has_burst")[: len(causes.kinds)]
+    found = [(causes.kinds[key], has_burst) for key, has_burst in rows if key in causes.kinds]
+    kinds = Counter(kind for kind, has_burst in found if has_burst or not wanted.bursts)
+    if wanted.cause or causes.whole:
+        bursts = sum(has_burst for kind, has_burst in found if wanted.cause in ("", kind))
+    else:
+        bursts = groups.filter(has_burst=True).count()
     return dict(kinds.most_common()), bursts
 
 

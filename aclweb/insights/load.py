@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aclweb.insights.current import current_load
-from aclweb.insights.denial_bursts import burst_facts, log_days_of
+from aclweb.insights.denial_bursts import burst_facts, span_of
 from aclweb.insights.denial_groups import Groups
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay
@@ -138,7 +138,7 @@ def _log_day(fresh: Load, row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _grouped(fresh: Load, groups: Groups) -> Iterator[list[tuple[Any, ...]]]:
-    of_log = log_days_of(fresh, LogDay.objects.filter(load=fresh))
-    facts = (each | burst_facts(each["days"], of_log) for each in groups.facts(fresh.last_at))
+    span = span_of(fresh)
+    facts = (each | burst_facts(each["days"], span) for each in groups.facts(fresh.last_at))
     while some := list(islice(facts, _ROWS_AT_ONCE)):
         yield [(fresh.pk, *(each[name] for name in _GROUP_FIELDS)) for each in some]

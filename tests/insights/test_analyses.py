@@ -479,6 +479,12 @@ def test_rows_are_found_by_kind_and_by_text_as_names_are_stored(asked, jobs, res
     assert keys(text="FRAUD") == ["User:CN=fraud,OU=risk"]
     assert keys(kind="unused", text="orders") == ["User:bob", "User:CN=fraud,OU=risk"]
     assert keys(text="%") == []
+    assert keys(text="\x00") == []
+
+    bob = done.rows.filter(table=ACLS.name, principal="User:bob").order_by("number").first()
+    done.rows.filter(pk=bob.pk).update(principal="User:a\\b\x00c")
+    found = {text: found_in(done, ACLS, text=text).count() for text in ("A\\B", "b\x00C", "\\\\", "\x00\x00")}
+    assert found == {"A\\B": 1, "b\x00C": 1, "\\\\": 0, "\x00\x00": 0}
 
 
 def test_the_newest_results_of_each_job_stay_however_many_failed_since(asked, jobs, result, monkeypatch):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
 from aclweb.audit.models import Event
 from aclweb.insights import denial_causes, denials
-from aclweb.insights.denial_bursts import burst_in
+from aclweb.insights.denial_bursts import Span, burst_facts, burst_in
 from aclweb.insights.denial_groups import key_of
 from aclweb.insights.denial_marks import DenialError, history, mark
 from aclweb.insights.denials import State
@@ -398,14 +398,27 @@ def test_a_cause_is_that_of_the_acls_in_force_and_not_of_those_at_the_load(given
 
 
 def test_causes_beyond_the_largest_groups_are_not_counted_and_that_is_said(given, read_cluster, monkeypatch):
-    monkeypatch.setattr(denials, "MOST_GROUPS", 2)
     monkeypatch.setattr(denial_causes, "MOST_GROUPS", 2)
-    given(requests=[request("User:zoe", "READ", f"topic-{number}", lines=number) for number in (1, 2, 3)])
+    of_days = {"large": {9: 700}, "middle": {0: 2, 1: 500}, "small": {0: 2, 1: 400}}
+    given(requests=[on_days(days, resource_name=name) for name, days in of_days.items()])
 
-    found = inbox(read_cluster)
+    found, lately = inbox(read_cluster), inbox(read_cluster, days=7)
 
     assert (len(found.rows), found.causes, found.all_judged) == (3, {"no-rule": 2}, False)
-    assert [row.lines for row in inbox(read_cluster, cause="no-rule").rows] == [3, 2]
+    assert [row.lines for row in inbox(read_cluster, cause="no-rule").rows] == [700, 502]
+    assert lately.causes == {"no-rule": 1}, "of the same groups as in the whole log"
+    assert len(inbox(read_cluster, days=7, cause="no-rule").rows) == 1
+    assert (found.bursts, lately.bursts) == (3, 2), "these are known of all groups"
+    assert inbox(read_cluster, cause="no-rule").bursts == 2
+    assert [row["denials"] for row in exported(read_cluster, cause="no-rule")] == [700, 502, 402]
+    assert exported(read_cluster, cause="deny") == []
+
+
+def test_as_many_groups_as_can_be_judged_are_all_of_them(given, read_cluster, monkeypatch):
+    monkeypatch.setattr(denial_causes, "MOST_GROUPS", 2)
+    given(requests=[request("User:zoe", "READ", f"topic-{number}") for number in (1, 2)])
+
+    assert inbox(read_cluster).all_judged
 
 
 # --- Bursts ---
@@ -433,6 +446,29 @@ def test_a_burst_is_a_day_with_far_more_denials_than_the_median_day(lines, of_lo
     found = burst_in(days, of_log)
 
     assert (found and (found.day.day, found.lines, found.usual)) == burst
+
+
+def test_days_before_the_span_are_not_compared_with():
+    def back(days):
+        return (LAST - days * DAY).date()
+
+    earlier = [(back(days).isoformat(), 40) for days in range(200, 150, -1)]
+    facts = burst_facts([*earlier, (back(0).isoformat(), 300)], Span(back(89), 90))
+
+    assert facts == {"burst_day": back(0), "burst_lines": 300, "burst_usual": 0}
+    assert burst_facts([(back(90).isoformat(), 300)], Span(back(89), 90))["burst_day"] is None
+    assert burst_facts([(back(89).isoformat(), 300)], Span(back(89), 90))["burst_day"] == back(89)
+
+
+def test_a_burst_of_a_long_log_is_found_among_its_last_ninety_days(given, read_cluster):
+    given(
+        requests=[on_days({0: 300} | dict.fromkeys(range(151, 201), 40))],
+        coverage=log_days("b1", first=LAST - 200 * DAY),
+    )
+
+    assert [row.burst and (row.burst.lines, row.burst.usual) for row in inbox(read_cluster).rows] == [
+        (300, 0)
+    ]
 
 
 def test_groups_with_a_burst_in_the_days_asked_about_are_found(given, read_cluster):

@@ -182,15 +182,21 @@ def test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migratin
             .objects.using(database)
             .create(
                 cluster=cluster,
-                first_at=datetime(2026, 11, 1, tzinfo=UTC),
+                first_at=datetime(2026, 6, 1, tzinfo=UTC),
                 last_at=datetime(2026, 11, 20, tzinfo=UTC),
                 **facts,
             )
         )
         counts = dict.fromkeys(("lines", "lines_1", "lines_7", "lines_14", "lines_30", "hosts"), 1)
-        for key, lines in (("stormy", 400), ("quiet", 4)):
+        of_days = {
+            "stormy": [["2026-11-19", 400]],
+            "quiet": [["2026-11-19", 4]],
+            "long-ago": [["2026-08-22", 400], ["2026-11-19", 4]],
+            "again": [*([f"2026-06-{day:02}", 40] for day in range(1, 31)), ["2026-08-23", 300]],
+        }
+        for key, days in of_days.items():
             before.get_model("insights", "DenialGroup").objects.using(database).create(
-                load=load, key=key, first_at=now, last_at=now, days=[["2026-11-19", lines]], **counts
+                load=load, key=key, first_at=now, last_at=now, days=days, **counts
             )
 
         MigrationExecutor(connection).migrate(after)
@@ -199,6 +205,8 @@ def test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migratin
         assert set(groups.values_list("key", "burst_day", "burst_lines", "burst_usual")) == {
             ("stormy", date(2026, 11, 19), 400, 0),
             ("quiet", None, 0, 0),
+            ("long-ago", None, 0, 0),
+            ("again", date(2026, 8, 23), 300, 0),
         }
         assert Refresh.objects.using(database).get(cluster=cluster.pk).read_at == now
     finally:

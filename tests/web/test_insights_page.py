@@ -15,6 +15,7 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.changes.models import Change
+from aclweb.insights import denial_causes
 from aclweb.insights.load import load
 from aclweb.insights.models import DenialMark
 from aclweb.inventory.sync.run import sync
@@ -395,6 +396,22 @@ def test_causes_are_links_with_numbers_that_list_and_download_their_groups(page)
     assert client.get(download.replace("jsonl", "xml")).status_code == 404
 
 
+def test_that_causes_of_small_groups_are_not_known_is_said_also_where_the_list_is_empty(
+    read_cluster, page, tmp_path, monkeypatch
+):
+    client, before = page
+    monkeypatch.setattr(denial_causes, "MOST_GROUPS", 1)
+    largest = request("User:dan", "WRITE", "payments.eu", lines=9)
+    load(write_result(tmp_path / "again", BINDINGS, requests=[*REFUSED.values(), largest]), read_cluster)
+
+    every, none = (client.get(PAGE, asked).content.decode() for asked in ({}, {"cause": "name"}))
+
+    note = "a list by cause, and its numbers, leave smaller groups out"
+    assert (note in before, note in every, note in none) == (False, True, True)
+    assert "None of the largest groups is like this" in none
+    assert "No group is like this" not in none
+
+
 def test_a_burst_is_a_badge_a_sentence_and_a_filter(read_cluster, page, tmp_path):
     client, before = page
     stormy = request(
@@ -412,7 +429,7 @@ def test_a_burst_is_a_badge_a_sentence_and_a_filter(read_cluster, page, tmp_path
     assert 'aria-label="Bursts"' not in before
     assert len(rows(text)) == 1
     assert "burst 19 Nov" in rows(text)[0]
-    assert "400 denials; its median day of the log has 0." in answer.content.decode()
+    assert "400 denials; its median day of the last 90 days of the log has 0." in answer.content.decode()
     assert "No group is like this" in client.get(PAGE, {"burst": "yes", "days": "1"}).content.decode()
 
 
