@@ -202,7 +202,7 @@ def test_search_finds_topics_groups_principals_and_acls(browser):
         "/c/test-eu/topics/?type=GROUP",
         "/c/test-eu/principals/?q=user:BOB",
         "/c/test-eu/acls/?principal=User:bob",
-        "/c/test-eu/search/?q=User:bob",
+        "/c/test-eu/search/?q=User:bob&all=1",
         "/c/test-eu/topics/stock",
         "/c/test-eu/principal/?name=User:bob",
         "/c/test-eu/",

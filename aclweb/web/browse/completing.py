@@ -64,10 +64,7 @@ def names(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404(
             f"{kind!r} is no kind of names; use {PRINCIPAL}, {HOST}, {ANY} or a resource type such as TOPIC."
         )
-    response = render(request, "browse/_completions.html", {"completions": found})
-    # A name typed again within a minute is not asked for again.
-    response["Cache-Control"] = "private, max-age=60"
-    return response
+    return render(request, "browse/_completions.html", {"completions": found})
 
 
 def _principals(view: ClusterView, text: str) -> list[Completion]:
