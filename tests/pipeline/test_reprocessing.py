@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from aclweb.acl.notation import of_pattern
 from aclweb.pipeline import access, reprocessing
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.log_sources import LogSource
@@ -97,6 +98,27 @@ def test_a_day_is_read_again_by_the_parser_of_now_and_other_days_stay(spark, cop
     assert not set(now.days[DAY].all_parts()) & set(version.days[DAY].all_parts())
     assert now.days[DAY].lines == version.days[DAY].lines
     assert lines_of(table)[DAY] == Counter(first=15, old=20, b=40, new=1)
+
+
+@pytest.mark.spark
+def test_a_log_that_gives_more_now_hides_none_of_its_rotation_that_is_gone(spark, tmp_path):
+    logs, table = tmp_path / "logs", tmp_path / "table"
+    logs.mkdir()
+    write(logs / "b.log.1", decisions(20, "rotated"))
+    write(logs / "b.log", decisions(40, "undated"))
+    undated = LogSource(str(logs / "b.log"), zone="UTC", layout=of_pattern("[%X] %p %m (%c)%n"))
+    sources = [undated, LogSource(str(logs / "b.log.1"), zone="UTC")]
+    access.extend(spark, access.look(table, CLUSTER, sources), today=TODAY)
+    before = rows_of(table)
+    assert lines_of(table)[DAY] == Counter(rotated=20)
+    (logs / "b.log.1").unlink()
+
+    layouts = {str(logs / "b.log"): "kafka"}
+    done = reprocess(spark, table, CLUSTER, Again(DAY, DAY), layouts=layouts, keep_days=400, today=TODAY)
+
+    assert done.days == ()
+    assert [sentence for sentence in done.kept if DAY in sentence]
+    assert rows_of(table) == before
 
 
 @pytest.mark.spark
