@@ -127,6 +127,12 @@ class LoadedRevision:
         self.topic("")
         _ = self.index.hosts, self.by_principal, self.denies_by_principal, self.names, self.in_reading_order
 
+    def holds(self, resource_type: ResourceType, name: str) -> bool:
+        """Whether a resource of this type and name is among `names`."""
+        names = self.names.get(resource_type, ())
+        place = bisect_left(names, name)
+        return place < len(names) and names[place] == name
+
     def topic(self, name: str) -> TopicInfo | None:
         """Return the topic with this name, if it exists."""
         return self._topics_by_name.get(name)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import ANY_USER, CLUSTER_NAME, WILDCARD, ResourceType
+from aclweb.acl.model import ANY_USER, WILDCARD, ResourceType
 from aclweb.inventory.current import ClusterView
 
 
@@ -79,7 +79,8 @@ def hosts_like(view: ClusterView, text: str, most: int) -> list[str]:
 def resources_like(view: ClusterView, kind: ResourceType, text: str, most: int) -> list[str]:
     """Return at most so many names of resources that exist, or that LITERAL ACLs name."""
     known = view.loaded.remember(
-        ("resources_like", kind), lambda: KnownNames({*_existing(view, kind), *_named(view.index, kind)})
+        ("resources_like", kind),
+        lambda: KnownNames({*view.loaded.names.get(kind, ()), *_named(view.index, kind)}),
     )
     return known.containing(text, most)
 
@@ -93,10 +94,6 @@ def others_like(
     """
     known = view.loaded.remember(("others_like", what), lambda: KnownNames(names()))
     return known.containing(text, most)
-
-
-def _existing(view: ClusterView, kind: ResourceType) -> Iterable[str]:
-    return (CLUSTER_NAME,) if kind is ResourceType.CLUSTER else view.loaded.names.get(kind, ())
 
 
 def _named(index: AclIndex, kind: ResourceType) -> Iterator[str]:

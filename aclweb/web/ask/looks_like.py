@@ -47,7 +47,7 @@ def _knows_resource(view: ClusterView, asked: AccessRequest) -> bool:
     name, kind = asked.resource_name, asked.resource_type
     if kind is ResourceType.CLUSTER or name is None:
         return False
-    if name in view.loaded.names.get(kind, ()):
+    if view.loaded.holds(kind, name):
         return True
     shelf = view.index.shelf(kind)
     return shelf is not None and name in shelf.literals

@@ -5,7 +5,6 @@ A field says with `data-complete` which kind of names it takes; static/js/comple
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 
 from django.contrib.auth.decorators import login_required
@@ -93,14 +92,8 @@ def _hosts(view: ClusterView, text: str, principal: str) -> list[Completion]:
 
 
 def _resources(view: ClusterView, kind: ResourceType, text: str) -> list[Completion]:
-    existing = view.loaded.names.get(kind, ())
     missing = "named by ACLs, does not exist" if view.known(kind) is Known.ALL else "named by ACLs"
     return [
-        Completion(name, "" if _holds(existing, name) else missing)
+        Completion(name, "" if view.loaded.holds(kind, name) else missing)
         for name in lists.resources_like(view, kind, text, MOST)
     ]
-
-
-def _holds(names: tuple[str, ...], name: str) -> bool:
-    place = bisect_left(names, name)
-    return place < len(names) and names[place] == name
