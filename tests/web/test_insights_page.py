@@ -396,7 +396,7 @@ def test_causes_are_links_with_numbers_that_list_and_download_their_groups(page)
     assert client.get(download.replace("jsonl", "xml")).status_code == 404
 
 
-def test_that_causes_of_small_groups_are_not_known_is_said_also_where_the_list_is_empty(
+def test_unknown_causes_of_small_groups_are_said_on_an_empty_list_too(
     read_cluster, page, tmp_path, monkeypatch
 ):
     client, before = page
