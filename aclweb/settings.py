@@ -289,6 +289,7 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": env.database("DATABASE_URL", default=f"sqlite:///{ACLWEB_DATA_DIR / 'aclweb.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["ENGINE"] = "aclweb.runtime.sqlite"
     DATABASES["default"]["OPTIONS"] = {
         # Take the write lock when a transaction begins: one that starts by reading would
         # otherwise fail at once, without waiting, when it comes to write.
