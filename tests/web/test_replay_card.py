@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from urllib.parse import urlencode
 
 import pytest
@@ -156,6 +158,65 @@ def test_a_change_that_is_decided_shows_no_replay(logged, ada, signed_in):
 
     assert page.context["replay"] is None
     assert "Replay of the log" not in page.content.decode()
+
+
+def file_of(answer) -> str:
+    return b"".join(answer).decode()
+
+
+@pytest.mark.parametrize(
+    "by, count, first",
+    [
+        ("", 14, "refused,User:bob,READ,TOPIC,orders,"),
+        ("principal", 3, "User:bob,40,0,0"),
+        ("resource", 13, "TOPIC,orders,40,7,0"),
+        ("day", 1, "2026-11-20,52,7,0,true"),
+        ("odd", 14, "refused,User:bob,READ,TOPIC,orders,"),
+    ],
+)
+def test_the_replay_of_a_change_is_a_file_of_all_its_rows(logged, ada, signed_in, by, count, first):
+    browser, change = signed_in(ada), asked_for(logged, ada)
+    page = browser.get(change, {"by": by}).content.decode()
+    links = [unescape(link) for link in re.findall(r'href="(/changes/CR-\d+/replay/[^"]*)"', page)]
+    assert len(links) == 2
+
+    rows, lines = (browser.get(link) for link in links)
+    header, *cells = file_of(rows).splitlines()
+    objects = [json.loads(line) for line in file_of(lines).splitlines()]
+    key, kind = change.strip("/").rpartition("/")[2], "" if by in ("", "odd") else f"-{by}"
+    assert rows["Content-Disposition"] == f'attachment; filename="{key}-replay{kind}.csv"'
+    assert (len(cells), len(objects)) == (count, count)
+    assert cells[0].startswith(first)
+    assert list(objects[0]) == header.split(",")
+
+
+def test_somebody_without_a_role_gets_no_replay_of_a_change(logged, ada, signed_in, django_user_model):
+    address = asked_for(logged, ada) + "replay/"
+    nobody = django_user_model.objects.create_user("nobody", password="no-role-anywhere-1")
+
+    assert signed_in(ada).get(address).status_code == 200
+    assert signed_in(nobody).get(address).status_code == 404
+
+
+def test_what_the_log_cannot_show_is_no_number_in_a_file_either(synced, tmp_path, ada, signed_in):
+    load(write_result(tmp_path / "usage", BINDINGS, requests=LOGGED[-1:], files=[file("a.log")]), synced)
+    answer = signed_in(ada).get(asked_for(synced, ada) + "replay/?by=principal&format=jsonl")
+
+    assert json.loads(file_of(answer)) == {
+        "principal": "User:dan",
+        "would_be_refused": None,
+        "would_be_allowed": 7,
+        "unclear": 0,
+    }
+
+
+def test_an_odd_format_and_a_decided_change_have_no_file(logged, ada, signed_in):
+    browser, address = signed_in(ada), asked_for(logged, ada)
+    assert browser.get(f"{address}replay/?format=xml").status_code == 404
+    number = int(address.strip("/").rpartition("-")[2])
+    review.withdraw(change=review.Change.objects.get(pk=number), actor=ada)
+
+    assert browser.get(f"{address}replay/").status_code == 404
 
 
 def test_the_next_page_asks_the_log_nothing_again(logged, ada, signed_in, monkeypatch):

@@ -32,8 +32,8 @@ from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.web.browse.acl_filters import Choice, with_field, without
 from aclweb.web.browse.analysis_rows import removable_keys, shown_rows
-from aclweb.web.browse.downloads import rows_file
 from aclweb.web.browse.insight_tabs import head
+from aclweb.web.shell.downloads import rows_file
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
 

@@ -24,8 +24,8 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
 from aclweb.web.browse.denial_form import DenialForm
 from aclweb.web.browse.denial_rows import rows_of
-from aclweb.web.browse.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.browse.insight_tabs import USUAL_DAYS, head, since_in_force
+from aclweb.web.shell.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 

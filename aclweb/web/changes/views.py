@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -21,6 +22,7 @@ from aclweb.changes.preview import TooMuch
 from aclweb.inventory.current import settings_of
 from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.shell import exporting, frame
+from aclweb.web.shell.downloads import WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
@@ -58,6 +60,21 @@ def commands(request: HttpRequest, number: int) -> HttpResponseBase:
     """Give the whole change as kafka-acls commands, however many its page shows."""
     change = _change(request, number)
     return exporting.commands_file(change.delta, settings_of(change.cluster), change.key)
+
+
+@login_required
+@require_GET
+def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Give the replay of a change, added up as `by` asks, as CSV or JSON lines."""
+    change = _change(request, number)
+    found = queries.change_page(change, _person(request)).replay
+    if found is None:
+        raise Http404(
+            f"{change.key} has no replay: it is decided, or no authorizer log of its cluster was read."
+        )
+    by = request.GET.get("by", "")
+    name = f"{change.key}-replay-{by}" if by in replayed.VIEWS and by else f"{change.key}-replay"
+    return rows_file(replayed.exported(found, by), name=name, ending=request.GET.get("format", "csv"))
 
 
 @login_required
@@ -155,6 +172,7 @@ def _page(
         "impact": impact,
         **_differences(impact, request.GET),
         **replayed.shown(shown.replay, change.cluster, request.GET),
+        "replay_files": _replay_files(change, request.GET.get("by", "")),
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),
@@ -163,6 +181,12 @@ def _page(
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
+
+
+def _replay_files(change: Change, by: str) -> list[tuple[str, str]]:
+    """Return the word and the address of each file of the replay's rows."""
+    address, rows = reverse("change-replay", args=[change.pk]), {"by": by} if by else {}
+    return [(word, f"{address}?{urlencode({**rows, 'format': ending})}") for ending, word in WORDS.items()]
 
 
 def _differences(impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -1,37 +1,87 @@
-"""What does a page show of a replay?"""
+"""What does a page show of a replay, and what is in the file of it?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aclweb.insights.replay import Replay
-from aclweb.insights.replay_totals import MOST_REQUESTS, by_day, by_principal, by_resource, days_are_whole
+from aclweb.acl.model import Resource
+from aclweb.insights.replay import Flip, Replay
+from aclweb.insights.replay_totals import (
+    MOST_REQUESTS,
+    Total,
+    by_day,
+    by_principal,
+    by_resource,
+    days_are_whole,
+)
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.paging import page_asked, page_of
 
 FLIPS_A_PAGE = 10
 
 # What `?by=` names: the word of the button, and its rows.
-_VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
+VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
     "": ("Requests", lambda found: found.flips),
     "principal": ("By principal", by_principal),
     "resource": ("By resource", by_resource),
     "day": ("By day", by_day),
 }
 
+_WOULD_BE = {"loses": "refused", "gains": "allowed", "depends": "unclear"}
+
 
 def shown(found: Replay | None, cluster: Cluster, asked: Mapping[str, str]) -> dict[str, Any]:
     """Return the replay of this cluster's log, and the page of its rows that `?by=` and `?flips=` ask for."""
     by = asked.get("by", "")
-    if by not in _VIEWS:
+    if by not in VIEWS:
         by = ""
-    rows = _VIEWS[by][1](found) if found is not None else ()
+    rows = VIEWS[by][1](found) if found is not None else ()
     return {
         "replay": found,
         "replay_cluster": cluster,
         "replay_by": by,
-        "replay_views": [(name, word) for name, (word, _) in _VIEWS.items()],
+        "replay_views": [(name, word) for name, (word, _) in VIEWS.items()],
         "replay_days_of": 0 if found is None or days_are_whole(found) else MOST_REQUESTS,
         "flips": page_of(rows, page_asked(asked, "flips"), FLIPS_A_PAGE),
     }
+
+
+def exported(found: Replay, by: str) -> Iterator[dict[str, Any]]:
+    """Yield all rows of the view that `?by=` names, as `shown` pages them.
+
+    A number is None where the log cannot show it, and the days of `days_are_whole` say whether they are all.
+    """
+    if by == "day":
+        is_whole = days_are_whole(found)
+        return (
+            {"day": total.about, **_numbers(found, total), "is_whole": is_whole} for total in by_day(found)
+        )
+    if by == "principal":
+        return ({"principal": total.about, **_numbers(found, total)} for total in by_principal(found))
+    if by == "resource":
+        return ({**_resource(total.about), **_numbers(found, total)} for total in by_resource(found))
+    return (_request(flip) for flip in found.flips)
+
+
+def _request(flip: Flip) -> dict[str, Any]:
+    return {
+        "would_be": _WOULD_BE[flip.change],
+        "principal": flip.principal,
+        "operation": flip.operation.name,
+        **_resource(flip.resource),
+        "hosts": list(flip.hosts),
+        "lines": flip.lines,
+        "first_at": flip.first_at.isoformat(),
+        "last_at": flip.last_at.isoformat(),
+    }
+
+
+def _resource(about: str | Resource) -> dict[str, str]:
+    assert isinstance(about, Resource)  # by_resource
+    return {"resource_type": about.resource_type.name, "resource_name": about.name}
+
+
+def _numbers(found: Replay, total: Total) -> dict[str, int | None]:
+    refused = None if found.is_blind and not total.denied else total.denied
+    return {"would_be_refused": refused, "would_be_allowed": total.allowed, "unclear": total.unclear}
