@@ -11,11 +11,10 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, computed_once
 from aclweb.acl.notation import binding_from_dict
 from aclweb.changes.impact import sha256_of
 from aclweb.changes.models import Change, Computation
@@ -39,7 +38,7 @@ class Side:
     draft: tuple[str, Delta] | None = None
     new_topics: tuple[str, ...] = ()
 
-    @cached_property
+    @computed_once
     def index(self) -> AclIndex:
         if self.delta is None:
             return self.view.index
@@ -54,13 +53,13 @@ class Side:
         change = f", with {self.change.key}" if self.change is not None else ""
         return f"{self.view.cluster.name} {when}{change}"
 
-    @cached_property
+    @computed_once
     def key(self) -> tuple[object, ...]:
         """What the answer depends on at this side."""
         delta = self.delta and (self.delta.add, self.delta.remove)
         return (_read(self.view), delta, self.view.settings, self.new_topics)
 
-    @cached_property
+    @computed_once
     def delta(self) -> Delta | None:
         """What is written to it in thought."""
         if self.draft is not None:
@@ -75,7 +74,7 @@ class Question:
     kind: str
     sides: tuple[Side, ...]
 
-    @cached_property
+    @computed_once
     def key(self) -> str:
         """The SHA-256 of all that the impact depends on; the order of ACLs is none of it."""
         return sha256_of([KEY_FORMAT, self.kind, [_in_order(_as_dict(side)) for side in self.sides]])

@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
-from aclweb.acl.model import AccessRequest, AclBinding, AclError, AuthorizerSettings, NotationError, lines_of
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    AclError,
+    AuthorizerSettings,
+    NotationError,
+    computed_once,
+    lines_of,
+)
 from aclweb.acl.notation import binding_from_dict, parse_object
 from aclweb.pipeline.given import text_of
 
@@ -46,16 +53,16 @@ class History:
     def __setstate__(self, periods: tuple[Period, ...]) -> None:
         object.__setattr__(self, "periods", periods)
 
-    @cached_property
+    @computed_once
     def start(self) -> datetime | None:
         """When the first revision was read; of the time before nothing is known."""
         return min((period.since for period in self.periods), default=None)
 
-    @cached_property
+    @computed_once
     def _index(self) -> AclIndex:
         return AclIndex(period.binding for period in self.periods)
 
-    @cached_property
+    @computed_once
     def _of_acl(self) -> dict[AclBinding, list[Period]]:
         found: dict[AclBinding, list[Period]] = {}
         for period in self.periods:

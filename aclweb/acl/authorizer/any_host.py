@@ -15,7 +15,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from aclweb.acl.authorizer.answers import Answer, Basis, Result, Vote, vote_of
 from aclweb.acl.authorizer.decision import Decision, authorize, decide
@@ -36,6 +35,7 @@ from aclweb.acl.model import (
     AclBinding,
     AuthorizerSettings,
     PatternType,
+    computed_once,
     name_text,
     number_of,
 )
@@ -308,7 +308,7 @@ class _Asked:
                 if counts and binding.pattern_type is not PatternType.UNKNOWN:
                     yield binding
 
-    @cached_property
+    @computed_once
     def _by_host(self) -> dict[str, list[AclBinding]]:
         found: dict[str, list[AclBinding]] = {}
         for binding in self.mine:

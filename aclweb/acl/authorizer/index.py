@@ -14,7 +14,6 @@ It is filed twice, each on first use. By resource: name or prefix -> bindings, f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 
 from aclweb.acl.authorizer.glob_table import GlobTable
 from aclweb.acl.authorizer.mask_table import MaskTable
@@ -31,6 +30,7 @@ from aclweb.acl.model import (
     PermissionType,
     Resource,
     ResourceType,
+    computed_once,
     split_principal,
 )
 
@@ -72,7 +72,7 @@ class AclIndex:
     def __setstate__(self, bindings: tuple[AclBinding, ...]) -> None:
         self._given = bindings
 
-    @cached_property
+    @computed_once
     def bindings(self) -> tuple[AclBinding, ...]:
         """Each binding once, in first-seen order. Deciding needs no such order, so it is made when asked for."""
         distinct = dict.fromkeys(self._given)
@@ -118,12 +118,12 @@ class AclIndex:
         tables = self._glob_tables if settings.has_globs else self._tables
         return tables.get(resource_type._value_)
 
-    @cached_property
+    @computed_once
     def first_glob(self) -> AclBinding | None:
         """The first binding with a GLOB pattern, None if there is none."""
         return next((b for b in self._given if b.pattern_type is PatternType.GLOB), None)
 
-    @cached_property
+    @computed_once
     def principals(self) -> frozenset[str]:
         """The principals that bindings name, without `User:*`."""
         return frozenset(binding.principal for binding in self.bindings) - {ANY_USER}
@@ -132,45 +132,45 @@ class AclIndex:
         """Return the bindings that name this principal, in first-seen order."""
         return self._of_principal.get(principal, ())
 
-    @cached_property
+    @computed_once
     def with_unknown(self) -> tuple[AclBinding, ...]:
         """The bindings with an enum that this program does not know."""
         return tuple(binding for binding in self.bindings if binding.has_unknown)
 
-    @cached_property
+    @computed_once
     def typed_principals(self) -> frozenset[str]:
         """Those of them that have a type, which alone match somebody."""
         return frozenset(own for own in self.principals if split_principal(own) is not None)
 
-    @cached_property
+    @computed_once
     def hosts(self) -> frozenset[str]:
         """The hosts that bindings name, without `*`."""
         return frozenset(binding.host for binding in self.bindings) - {WILDCARD}
 
-    @cached_property
+    @computed_once
     def _of_principal(self) -> Mapping[str, tuple[AclBinding, ...]]:
         groups: dict[str, list[AclBinding]] = {}
         for binding in self.bindings:
             groups.setdefault(binding.principal, []).append(binding)
         return {principal: tuple(group) for principal, group in groups.items()}
 
-    @cached_property
+    @computed_once
     def _members(self) -> frozenset[AclBinding]:
         return frozenset(self.bindings)
 
-    @cached_property
+    @computed_once
     def _shelves(self) -> dict[int, ResourceShelf]:
         groups: dict[int, list[AclBinding]] = {}
         for binding in self.bindings:
             groups.setdefault(binding.resource_type._value_, []).append(binding)
         return {code: ResourceShelf(group) for code, group in groups.items()}
 
-    @cached_property
+    @computed_once
     def _tables(self) -> Mapping[int, MaskTable]:
         self.require_known(_WITHOUT_GLOBS)
         return {code: MaskTable(groups) for code, groups in _by_principal(self._given).items()}
 
-    @cached_property
+    @computed_once
     def _glob_tables(self) -> Mapping[int, GlobTable]:
         return {code: GlobTable(groups) for code, groups in _by_principal(self._given).items()}
 

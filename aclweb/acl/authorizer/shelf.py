@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
 from aclweb.acl.matching import (
@@ -14,7 +13,14 @@ from aclweb.acl.matching import (
     matching_of,
     wildcard_covers,
 )
-from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, PermissionType
+from aclweb.acl.model import (
+    WILDCARD,
+    AclBinding,
+    AuthorizerSettings,
+    PatternType,
+    PermissionType,
+    computed_once,
+)
 
 
 class ResourceShelf:
@@ -44,12 +50,12 @@ class ResourceShelf:
         self.chain = PrefixChain.of(prefixed)
         self.prefixed = [prefixed[prefix] for prefix in self.chain.prefixes]
 
-    @cached_property
+    @computed_once
     def bindings(self) -> list[AclBinding]:
         """All bindings of this type, in scan order."""
         return in_scan_order(self.unsorted)
 
-    @cached_property
+    @computed_once
     def by_principal(self) -> dict[str, list[AclBinding]]:
         """principal -> its bindings of this type."""
         groups: dict[str, list[AclBinding]] = {}
@@ -57,14 +63,14 @@ class ResourceShelf:
             groups.setdefault(binding.principal, []).append(binding)
         return groups
 
-    @cached_property
+    @computed_once
     def kinds(self) -> frozenset[tuple[int, int]]:
         """The codes of permission and operation of each binding, every pair once."""
         return frozenset(
             (binding.permission_type._value_, binding.operation._value_) for binding in self.unsorted
         )
 
-    @cached_property
+    @computed_once
     def no_plain_allows(self) -> dict[str, list[AclBinding]]:
         """principal -> those of its bindings that are or may be something else than an ALLOW on known names."""
         groups: dict[str, list[AclBinding]] = {}
@@ -97,7 +103,7 @@ class ResourceShelf:
             return []
         return self.glob_set.matching(name)
 
-    @cached_property
+    @computed_once
     def glob_set(self) -> GlobSet:
         """The GLOB patterns, in the order of `globs`."""
         return GlobSet(glob_shape(binding.resource_name) for binding in self.globs)

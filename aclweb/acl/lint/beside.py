@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address
 
 from aclweb.acl.authorizer import MAY_ALLOW, AclIndex, vote_of
@@ -32,6 +31,7 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     ResourceType,
+    computed_once,
 )
 
 _ADDRESSES = ("203.0.113.9", "198.51.100.23", "192.0.2.44", "172.16.77.7", "2001:db8:0:0:0:0:0:9")
@@ -52,7 +52,7 @@ class Others:
         self._wasted = wasted
         self._allowing: dict[tuple[ResourceType, Operation], set[str]] = {}
 
-    @cached_property
+    @computed_once
     def shadows(self) -> Mapping[AclBinding, Redundancy]:
         """What is known of each ALLOW that a DENY always overrides."""
         wasted = redundant(self.index, self.settings) if self._wasted is None else self._wasted
@@ -151,7 +151,7 @@ class Others:
         address = IPv4Address(number) if bits == 32 else IPv6Address(number)
         return as_java_prints(str(address))
 
-    @cached_property
+    @computed_once
     def stranger(self) -> str:
         """A principal that nobody names."""
         taken = self.index.principals | self.settings.super_users
@@ -160,7 +160,7 @@ class Others:
             name += "-"
         return name
 
-    @cached_property
+    @computed_once
     def elsewhere(self) -> str:
         """An address that no ACL names and, where there is one, that lies in no range."""
         hosts = self.index.hosts

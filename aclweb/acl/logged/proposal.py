@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from aclweb.acl.model import AccessRequest, AclBinding, Delta
+from aclweb.acl.model import AccessRequest, AclBinding, Delta, computed_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +64,15 @@ class Proposal:
     def __iter__(self) -> Iterator[Proposed]:
         return iter(self.proposed)
 
-    @cached_property
+    @computed_once
     def adds(self) -> tuple[AclBinding, ...]:
         return tuple(each.binding for each in self.proposed if each.is_new)
 
-    @cached_property
+    @computed_once
     def removes(self) -> tuple[AclBinding, ...]:
         return tuple(each.binding for each in self.today if not each.stays)
 
-    @cached_property
+    @computed_once
     def keeps(self) -> tuple[AclBinding, ...]:
         return tuple(each.binding for each in self.today if each.stays)
 

@@ -16,8 +16,9 @@ import enum
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
+
+from aclweb.acl.model import computed_once
 
 ONE = "?"
 MANY = "*"
@@ -42,42 +43,42 @@ class Shape:
 
     parts: tuple[tuple[str | None, ...], ...]
 
-    @cached_property
+    @computed_once
     def shortest(self) -> int:
         """The length of the shortest names that match."""
         return sum(map(len, self.parts))
 
-    @cached_property
+    @computed_once
     def is_open(self) -> bool:
         """Whether names of any length from `shortest` on may match."""
         return len(self.parts) > 1
 
-    @cached_property
+    @computed_once
     def head(self) -> str:
         """The characters with which every matching name begins."""
         return _plain_start(self.parts[0])
 
-    @cached_property
+    @computed_once
     def literal_count(self) -> int:
         """How many characters are given: the specificity by which explanations are ordered."""
         return sum(character is not None for part in self.parts for character in part)
 
-    @cached_property
+    @computed_once
     def longest_run(self) -> str:
         """The longest text that every matching name holds; the first of several, "" if there is none."""
         return max(self.runs, key=len, default="")
 
-    @cached_property
+    @computed_once
     def runs(self) -> tuple[str, ...]:
         """The texts between wildcards, each once; every matching name holds them all."""
         return tuple(dict.fromkeys(text for part in self.parts for _, text in _pieces(part)))
 
-    @cached_property
+    @computed_once
     def characters(self) -> frozenset[str]:
         """The characters that the pattern names."""
         return frozenset(character for part in self.parts for character in part if character is not None)
 
-    @cached_property
+    @computed_once
     def exact(self) -> str | None:
         """The only name that matches, None if there are several."""
         if self.is_open or None in self.parts[0]:
@@ -88,7 +89,7 @@ class Shape:
         """Whether the whole name matches."""
         return self._matcher.matches(name)
 
-    @cached_property
+    @computed_once
     def _matcher(self) -> _Matcher:
         return _Matcher(self.parts)
 
@@ -271,12 +272,12 @@ class _Part:
                 return place - self.length + 1
         return -1
 
-    @cached_property
+    @computed_once
     def _pattern(self) -> re.Pattern[str]:
         written = "".join("." if character is None else re.escape(character) for character in self._part)
         return re.compile(written, re.DOTALL)
 
-    @cached_property
+    @computed_once
     def _masks(self) -> tuple[dict[str, int], int]:
         return _masks_of(self._part)
 

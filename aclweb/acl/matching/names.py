@@ -12,11 +12,17 @@ import re
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 
 from aclweb.acl.matching.glob import SEARCHED_BY_RE, Shape, shape_of_glob
 from aclweb.acl.matching.patterns import empty_prefix_covers, wildcard_covers
-from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourcePattern
+from aclweb.acl.model import (
+    WILDCARD,
+    AclBinding,
+    AuthorizerSettings,
+    PatternType,
+    ResourcePattern,
+    computed_once,
+)
 
 FEW = 1_000
 """So many names are tried one by one sooner than narrowed down."""
@@ -53,7 +59,7 @@ class SortedNames:
         found.names = tuple(names)
         return found
 
-    @cached_property
+    @computed_once
     def _longest(self) -> int:
         return max(map(len, self.names), default=0)
 
@@ -141,7 +147,7 @@ class SortedNames:
         joined = (self._joined if has_all else _joined(names)) if run is not None else None
         return names if run is None or joined is None else _holding(run, *joined)
 
-    @cached_property
+    @computed_once
     def _joined(self) -> tuple[str, str] | None:
         return _joined(self.names)
 

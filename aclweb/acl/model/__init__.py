@@ -15,6 +15,7 @@ from aclweb.acl.model.authorizers import (
     operations_of,
     tool_operations_of,
 )
+from aclweb.acl.model.computed import computed_once
 from aclweb.acl.model.delta import Delta, Step
 from aclweb.acl.model.errors import KeyProblem, NotationError, Problems, shown, visible
 from aclweb.acl.model.lines import lines_of
@@ -76,6 +77,7 @@ __all__ = [
     "Step",
     "acl_text",
     "action_on",
+    "computed_once",
     "everyone_or",
     "from_host",
     "is_never_asked",

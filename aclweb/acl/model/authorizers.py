@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Self
 
+from aclweb.acl.model.computed import computed_once
 from aclweb.acl.model.errors import shown
 from aclweb.acl.model.vocabulary import AclError, Operation, ResourceType, split_principal
 
@@ -131,30 +131,30 @@ class AuthorizerSettings:
             undeclared=undeclared,
         )
 
-    @cached_property
+    @computed_once
     def version(self) -> tuple[int, int]:
         """The Kafka version as two numbers, which compare as versions do."""
         major, _, minor = self.kafka_version.partition(".")
         return int(major), int(minor)
 
-    @cached_property
+    @computed_once
     def is_standard(self) -> bool:
         """Whether this is KRaft's authorizer; what follows from it has a name of its own below."""
         return self.authorizer == "standard"
 
-    @cached_property
+    @computed_once
     def is_kraft(self) -> bool:
         """Whether this is KRaft's authorizer, or the proposal that goes on from it."""
         return self.authorizer != "acl"
 
-    @cached_property
+    @computed_once
     def has_globs(self) -> bool:
         """Whether there is the pattern type GLOB, and `?` and `*` in principals and hosts are wildcards."""
         return self.authorizer == "glob"
 
     # How names, hosts and whole types are read. Nothing else decides otherwise in one than in another.
 
-    @cached_property
+    @computed_once
     def wildcard_skips_starred_names(self) -> bool:
         """Whether LITERAL `*` leaves out longer names that begin with an asterisk, such as `*team`.
 
@@ -162,56 +162,56 @@ class AuthorizerSettings:
         """
         return self.is_standard
 
-    @cached_property
+    @computed_once
     def empty_prefix_covers_all(self) -> bool:
         """Whether PREFIXED with an empty name covers every name; otherwise it covers the empty one only."""
         return self.is_kraft
 
-    @cached_property
+    @computed_once
     def cidr_hosts(self) -> bool:
         """Whether an ACL host may be an address range such as `10.0.0.0/8` (KIP-1276)."""
         return self.is_kraft and self.version >= (4, 4)
 
-    @cached_property
+    @computed_once
     def by_type_tries_hardcode(self) -> bool:
         """Whether a question by type first asks for a made-up name, and is allowed if that is."""
         return self.is_kraft
 
-    @cached_property
+    @computed_once
     def default_settles_by_type(self) -> bool:
         """Whether a default that allows also allows every type, unless a DENY on LITERAL `*` is there."""
         return self.allow_everyone and not self.by_type_tries_hardcode
 
     # What a broker may fail on.
 
-    @cached_property
+    @computed_once
     def names_below_asterisk_are_a_hazard(self) -> bool:
         """Whether a broker may fail on names whose first character sorts before `*`."""
         return self.is_standard
 
-    @cached_property
+    @computed_once
     def star_session_is_a_hazard(self) -> bool:
         """Whether a session that calls itself `User:*` makes the broker fail."""
         return self.is_standard and self.version >= (4, 0)
 
-    @cached_property
+    @computed_once
     def principals_without_colon_are_a_hazard(self) -> bool:
         """Whether an ACL whose principal has no colon can exist and makes the broker fail."""
         return self.is_standard
 
     # What a broker stores and tells.
 
-    @cached_property
+    @computed_once
     def stores_slashes(self) -> bool:
         """Whether a resource name may hold a slash; in ZooKeeper it would part a path."""
         return self.is_kraft
 
-    @cached_property
+    @computed_once
     def cluster_right_deletes_topics(self) -> bool:
         """Whether Delete on the cluster is enough to delete any topic, as KRaft's controller has it."""
         return self.is_kraft
 
-    @cached_property
+    @computed_once
     def logs_its_rule(self) -> bool:
         """Whether the authorizer's log names the broker rule that settled a decision."""
         return self.is_standard

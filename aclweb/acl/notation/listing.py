@@ -14,7 +14,6 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Self, TypeVar
 
@@ -27,6 +26,7 @@ from aclweb.acl.model import (
     Problems,
     ResourcePattern,
     ResourceType,
+    computed_once,
     shown,
 )
 
@@ -166,16 +166,16 @@ class _Lines:
                 return end + 1
         return None
 
-    @cached_property
+    @computed_once
     def _whole(self) -> list[int]:
         """The lines that are pieces by themselves."""
         return self._where(lambda text: any(shape.whole.fullmatch(text) for shape in _SHAPES))
 
-    @cached_property
+    @computed_once
     def _parted(self) -> list[int]:
         return self._where(lambda text: ", host=" in text)
 
-    @cached_property
+    @computed_once
     def _sizes(self) -> list[int]:
         """How many characters come before each line, and before the end."""
         return list(accumulate((len(text) + 1 for text in self.texts), initial=0))

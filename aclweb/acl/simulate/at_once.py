@@ -8,11 +8,10 @@ So the outcomes of each are worked out once, and the names that only ACLs for ev
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import ALL_BITS, DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.model import WILDCARD
+from aclweb.acl.model import WILDCARD, computed_once
 from aclweb.acl.simulate.budget import STEPS_OF_A_ROW, STEPS_OF_A_SET_OF_HOSTS, Meter
 from aclweb.acl.simulate.cover import Cover, Covers, JoinedMasks
 from aclweb.acl.simulate.hosts import Admitting
@@ -335,7 +334,7 @@ class _SharedAtOnce:
         self._patterns = patterns
         self.alike: dict[int, list[_Alike]] = {}
 
-    @cached_property
+    @computed_once
     def neighbours(self) -> Neighbours[Pattern]:
         """The patterns, to be found by the names that they share with others."""
         return Neighbours([_untelling(pattern, pattern.entries) for pattern in self._patterns.values()])

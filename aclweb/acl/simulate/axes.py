@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, islice
 from typing import overload
 
 from aclweb.acl.matching import SortedNames
+from aclweb.acl.model import computed_once
 from aclweb.acl.simulate.sets import (
     Places,
     Run,
@@ -77,17 +77,17 @@ class NameAxis:
     def size(self) -> int:
         return self.first_pattern + len(self.patterns) + self.has_any_other
 
-    @cached_property
+    @computed_once
     def first_pattern(self) -> int:
         """The place of the first PATTERN class."""
         return len(self.exact) + len(self.prefixes)
 
-    @cached_property
+    @computed_once
     def all(self) -> int:
         """The set of all classes."""
         return (1 << self.size) - 1
 
-    @cached_property
+    @computed_once
     def all_exact(self) -> int:
         """The set of all single names."""
         return (1 << len(self.exact)) - 1
@@ -173,12 +173,12 @@ class NameAxis:
         """Return the set of those of these names that are exact ones."""
         return set_of(place for place in map(self.place_of, names) if place >= 0)
 
-    @cached_property
+    @computed_once
     def sorted_exact(self) -> SortedNames:
         """The exact names, to be searched."""
         return SortedNames.of_sorted(self.exact)
 
-    @cached_property
+    @computed_once
     def sorted_prefixes(self) -> SortedNames:
         """The texts of the PREFIX classes, to be searched."""
         return SortedNames.of_sorted(self.prefixes)
@@ -241,7 +241,7 @@ class NameSet(Sequence[NameClass]):
         """About how many bytes this takes, but for the axis."""
         return 200 + self._members.octets
 
-    @cached_property
+    @computed_once
     def _length(self) -> int:
         return self._members.size
 
@@ -304,17 +304,17 @@ class TextAxis:
     texts: Sequence[str]
     classes_of_others: int = 1
 
-    @cached_property
+    @computed_once
     def others(self) -> int:
         """The set of the class that holds everything without a class of its own."""
         return 1 << len(self.texts)
 
-    @cached_property
+    @computed_once
     def all(self) -> int:
         """The set of all classes."""
         return (1 << len(self.texts) + 1) - 1
 
-    @cached_property
+    @computed_once
     def places(self) -> dict[str, int]:
         """text -> its place."""
         return {text: place for place, text in enumerate(self.texts)}

@@ -18,7 +18,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from aclweb.acl.authorizer import AclIndex, ResourceShelf
 from aclweb.acl.matching import (
@@ -37,6 +37,7 @@ from aclweb.acl.model import (
     AuthorizerSettings,
     Operation,
     ResourceType,
+    computed_once,
     operations_of,
 )
 from aclweb.acl.simulate.axes import EXACT, PATTERN, NameAxis
@@ -138,7 +139,7 @@ class Universe:
         """Return the names of a type that do not exist before, once each."""
         return self._new[resource_type]
 
-    @cached_property
+    @computed_once
     def principals(self) -> frozenset[str]:
         """The principals with a class of their own; one more class holds everybody else."""
         return self.index.typed_principals.union(
@@ -148,7 +149,7 @@ class Universe:
             self.names.principals,
         ) - {ANY_USER}
 
-    @cached_property
+    @computed_once
     def has_globs(self) -> bool:
         """Whether an ACL of one of the worlds has a GLOB pattern."""
         return self.index.first_glob is not None or self.added.first_glob is not None
@@ -175,7 +176,7 @@ class Universe:
             return host
         return self.matching.example_address(host, self._stranger)
 
-    @cached_property
+    @computed_once
     def other_address(self) -> str:
         """An address that nobody names, in no range and, where there is one, under no glob; "" without globs."""
         if self.matching.is_nested:
@@ -189,16 +190,16 @@ class Universe:
         apart = (address for address in free if not any(shape.matches(address) for shape in globs))
         return next(apart, free[0] if free else f"elsewhere{self._stranger}")
 
-    @cached_property
+    @computed_once
     def _given_principals(self) -> frozenset[str]:
         return frozenset(self.names.principals) | self.settings.super_users | self.after_settings.super_users
 
-    @cached_property
+    @computed_once
     def _stranger(self) -> str:
         """A character that no principal and no host holds."""
         return _strange("".join((*self.principals, *self.hosts)))
 
-    @cached_property
+    @computed_once
     def hosts(self) -> frozenset[str]:
         """The hosts with a class of their own; one more class holds every other address."""
         return (self._hosts | self.added.hosts | frozenset(self.names.hosts)) - {WILDCARD} - self._without
@@ -239,18 +240,18 @@ class _TypeNames:
         self.universe, self.resource_type = universe, resource_type
         self.is_cluster = resource_type is ResourceType.CLUSTER
 
-    @cached_property
+    @computed_once
     def shelves(self) -> list[ResourceShelf]:
         found = (index.shelf(self.resource_type) for index in (self.universe.index, self.universe.added))
         return [shelf for shelf in found if shelf is not None]
 
-    @cached_property
+    @computed_once
     def spelled(self) -> SpelledNames:
         """The names that were given, and those that a LITERAL in force names."""
         shelf = None if self.is_cluster else self.universe.index.shelf(self.resource_type)
         return spelled_names(shelf, self.universe.given(self.resource_type))
 
-    @cached_property
+    @computed_once
     def more(self) -> set[str]:
         """The other names that are classes of their own: new ones, and those of LITERALs that come."""
         if self.is_cluster:
@@ -276,7 +277,7 @@ class _TypeNames:
         """Whether a name is a class of its own."""
         return name in self.spelled.given or name in self.spelled.ungiven or name in self.more
 
-    @cached_property
+    @computed_once
     def prefixes(self) -> tuple[str, ...]:
         """The texts of the PREFIXED patterns, and of two more where settings need them, in order."""
         if self.is_cluster or not self.shelves:
@@ -300,7 +301,7 @@ class _TypeNames:
         more = {text for text in more if not _holds(there, text)}
         return tuple(sorted([*there, *sorted(more)])) if more else there
 
-    @cached_property
+    @computed_once
     def patterns(self) -> dict[str, str]:
         """Each GLOB pattern with an example that it matches and that nobody gave."""
         if self.is_cluster or not self.universe.has_globs:
@@ -309,7 +310,7 @@ class _TypeNames:
         samples = {text: sample_of(glob_shape(text), self._stranger) for text in texts}
         return {text: sample for text, sample in samples.items() if not self.has_exact(sample)}
 
-    @cached_property
+    @computed_once
     def axis(self) -> NameAxis:
         exact, given = self.spelled.with_more(self.more)
         new = (name for name in self.universe.new(self.resource_type) if self.has_exact(name))
@@ -355,11 +356,11 @@ class _TypeNames:
     def _matching(self, name: str) -> list[int]:
         return self._glob_set.matching(name) if self._glob_set is not None else []
 
-    @cached_property
+    @computed_once
     def _glob_set(self) -> GlobSet | None:
         return GlobSet(map(glob_shape, self.patterns)) if self.patterns else None
 
-    @cached_property
+    @computed_once
     def _stranger(self) -> str:
         """A character that no name and no pattern of this type holds."""
         globs = (binding.resource_name for shelf in self.shelves for binding in shelf.globs)

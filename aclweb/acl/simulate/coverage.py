@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
 
 from aclweb.acl.authorizer import ResourceShelf
 from aclweb.acl.matching import empty_prefix_covers, glob_shape, matching_of, wildcard_covers
-from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, ResourceType
+from aclweb.acl.model import (
+    WILDCARD,
+    AclBinding,
+    AuthorizerSettings,
+    PatternType,
+    ResourceType,
+    computed_once,
+)
 from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.patterns import UNFOLDED, PatternNames
 from aclweb.acl.simulate.sets import Compact, Run, Windowed, places_in, run, set_of, set_of_runs
@@ -130,43 +136,43 @@ class Coverage:
         """Return the classes from a place on of which the example is covered."""
         return set_of(place for place in range(start, self.axis.size) if covers(self.sample(place)))
 
-    @cached_property
+    @computed_once
     def _last_samples(self) -> list[str]:
         """A name of each class that is neither one name nor begins with a text."""
         return [self.sample(place) for place in range(self.axis.first_pattern, self.axis.size)]
 
-    @cached_property
+    @computed_once
     def _last_classes(self) -> int:
         """The classes that are neither one name nor begin with a text."""
         return run(self.axis.first_pattern, self.axis.size)
 
     # What any ACL covers.
 
-    @cached_property
+    @computed_once
     def before(self) -> int:
         """The classes that an ACL covers before."""
         return self._by(self.shelf, self.worlds.settings)
 
-    @cached_property
+    @computed_once
     def after(self) -> int:
         """The classes that an ACL covers afterwards."""
         return self.kept_after | self._by(self.added, self.worlds.after_settings)
 
-    @cached_property
+    @computed_once
     def kept_before(self) -> int:
         """The classes that an ACL covers before which stays."""
         if not self._gone:
             return self.before
         return self._by(self.shelf, self.worlds.settings, without=self._gone)
 
-    @cached_property
+    @computed_once
     def kept_after(self) -> int:
         """The classes that an ACL covers afterwards which was there before."""
         if self.worlds.same_settings:
             return self.kept_before
         return self._by(self.shelf, self.worlds.after_settings, without=self._gone)
 
-    @cached_property
+    @computed_once
     def _gone(self) -> Collection[tuple[PatternType, str]]:
         """The patterns of which no ACL stays."""
         shelf, removed = self.shelf, self.worlds.removed
@@ -220,7 +226,7 @@ class Coverage:
                 covered |= self.of(_GLOB, text, settings)
         return covered
 
-    @cached_property
+    @computed_once
     def near(self) -> int:
         """The classes on which it can change whether an ACL covers them; of others nobody asks."""
         worlds = self.worlds
@@ -271,7 +277,7 @@ class Coverage:
         """Whether some ACL covers each of these names before and after, and none is new."""
         return names.within_windowed(self._evenly_covered) is names
 
-    @cached_property
+    @computed_once
     def _evenly_covered(self) -> Windowed:
         """The names that some ACL covers before and after, and that are not new."""
         return Windowed(self.before & self.after & ~self.axis.new)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from aclweb.acl.model import computed_once
 from aclweb.acl.simulate.at_once import AtOnce
 from aclweb.acl.simulate.axes import TextAxis
 from aclweb.acl.simulate.budget import LOOKED_AT_A_STEP, STEPS_OF_A_KIND, Meter
@@ -99,7 +99,7 @@ class _OfOthers:
                 found.setdefault(id(each), (each, set()))[1].add(place)
         yield from found.values()
 
-    @cached_property
+    @computed_once
     def _by_each_place(self) -> dict[int, list[_Rest]]:
         """All but those on very many names, by the place of each name."""
         found = {place: own.copy() for place, own in self._by_place.items()}
@@ -109,7 +109,7 @@ class _OfOthers:
                     found.setdefault(place, []).append(each)
         return found
 
-    @cached_property
+    @computed_once
     def _windows(self) -> list[tuple[_Rest, Windowed]]:
         """Those on very many names, of which it is looked up whether they hold a name."""
         return [(each, Windowed(each.names.whole)) for each in self._large if each.size > _SEVERAL_NAMES]

@@ -9,7 +9,6 @@ themselves count for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import DENY_SHIFT, ResourceShelf
@@ -21,6 +20,7 @@ from aclweb.acl.model import (
     AclBinding,
     PatternType,
     ResourceType,
+    computed_once,
     split_principal,
 )
 from aclweb.acl.simulate.budget import (
@@ -113,7 +113,7 @@ class _Bindings:
         there = self._operations.get(key, (0, 0))
         self._operations[key] = (there[0] | told, there[1] | told & ~settled)
 
-    @cached_property
+    @computed_once
     def _sorted(self) -> SortedNames:
         return SortedNames.of_sorted(sorted(self._texts))
 
@@ -156,12 +156,12 @@ class _OfType:
             found = self._by_principal[principal] = _Bindings(own, self._codes, self.worlds)
         return found
 
-    @cached_property
+    @computed_once
     def _all(self) -> _Bindings:
         own = (each for shelf in self._shelves for each in shelf.unsorted)
         return _Bindings(own, self._codes, self.worlds)
 
-    @cached_property
+    @computed_once
     def _shared(self) -> _Bindings:
         own = (
             each
@@ -171,19 +171,19 @@ class _OfType:
         )
         return _Bindings(own, self._codes, self.worlds)
 
-    @cached_property
+    @computed_once
     def _globs(self) -> list[str]:
         matching = self.worlds.universe.matching
         return sorted(
             {own for shelf in self._shelves for own in matching.principal_globs(shelf.by_principal)}
         )
 
-    @cached_property
+    @computed_once
     def _for_globs(self) -> int:
         """How many bindings are for a glob of principals."""
         return sum(len(shelf.by_principal.get(own, ())) for shelf in self._shelves for own in self._globs)
 
-    @cached_property
+    @computed_once
     def _sessions(self) -> int:
         if self._globs:
             return len(self.worlds.universe.principals) + 1
@@ -233,7 +233,7 @@ class _OfType:
         looked_at = self._all.count + self._sessions * self._shared.not_single
         return len(self._codes) * (1 + self._sessions + looked_at // LOOKED_AT_A_STEP)
 
-    @cached_property
+    @computed_once
     def _differences_of_all_names(self) -> int:
         return self.worlds.universe.count(self.resource_type) // NAMES_OF_A_DIFFERENCE
 
@@ -305,7 +305,7 @@ class _OfType:
         """Return how many principals have a binding for any name about an operation."""
         return self._wide.get(code, 0)
 
-    @cached_property
+    @computed_once
     def _wide(self) -> _Counts:
         found: _Counts = {}
         for principal, code in self._all.wide:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 from aclweb.acl.matching import Matching, matching_of, range_within, read_address, read_range
-from aclweb.acl.model import WILDCARD
+from aclweb.acl.model import WILDCARD, computed_once
 from aclweb.acl.simulate.axes import TextAxis
 from aclweb.acl.simulate.sets import set_of
 from aclweb.acl.simulate.worlds import Worlds
@@ -47,7 +46,7 @@ class Hosts:
         self._admitted: dict[tuple[bool, str], int] = {}
         self._wide: dict[str, bool] = {}
 
-    @cached_property
+    @computed_once
     def named(self) -> int:
         """The set of all hosts with a class of their own."""
         return self.axis.all ^ self.axis.others
@@ -185,7 +184,7 @@ class Hosts:
         inside = [text for _, _, text in self._by_number[first:end]]
         return {*inside, host} if host in self.axis.places else inside
 
-    @cached_property
+    @computed_once
     def _by_number(self) -> list[tuple[int, int, str]]:
         """The named addresses and ranges, by their family and their (first) number."""
         found = []

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice, product
 from typing import Any, overload
 
 from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType
+from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType, computed_once
 from aclweb.acl.simulate.axes import EXACT, NameAxis, TextAxis
 from aclweb.acl.simulate.sets import InOrder, Places, least, places_in, whole_of
 
@@ -220,27 +219,27 @@ class Impact:
     memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     shown_acl: ShownAcl | None = field(default=None, repr=False, compare=False)
 
-    @cached_property
+    @computed_once
     def gains(self) -> Sequence[Effect]:
         """Single differences: cells that are refused before and allowed after."""
         return Effects(self, GAINS)
 
-    @cached_property
+    @computed_once
     def loses(self) -> Sequence[Effect]:
         """Single differences: cells that are allowed before and refused after."""
         return Effects(self, LOSES)
 
-    @cached_property
+    @computed_once
     def recovered(self) -> Sequence[Effect]:
         """Single differences: cells that are allowed by other ACLs than before."""
         return Effects(self, RECOVERED)
 
-    @cached_property
+    @computed_once
     def depends(self) -> Sequence[Effect]:
         """Single differences: cells without a certain answer on one side."""
         return Effects(self, DEPENDS)
 
-    @cached_property
+    @computed_once
     def counts(self) -> Mapping[str, int]:
         """How many single differences each list has."""
         counts = dict.fromkeys(LISTS, 0)
@@ -277,7 +276,7 @@ class Impact:
         sessions = axes.principals.count(group.principals) * axes.hosts.count(group.hosts)
         return sessions * len(group.operations) * group.names_count
 
-    @cached_property
+    @computed_once
     def resources(self) -> Sequence[Resource]:
         """The given names that an added or removed pattern covers."""
         return tuple(

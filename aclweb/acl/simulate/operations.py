@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import DENY_SHIFT, MAYBE_SHIFT
-from aclweb.acl.model import Operation
+from aclweb.acl.model import Operation, computed_once
 from aclweb.acl.simulate.cover import never_asked
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.patterns import mask_of_parts
@@ -30,7 +30,7 @@ class Operations:
         self._worlds, self._coverage = worlds, coverage
         self._known: dict[frozenset[int], list[tuple[OperationClass, ...]]] = {}
 
-    @cached_property
+    @computed_once
     def all(self) -> list[OperationClass]:
         """The operations, once each, with those that no ACL of either world tells apart."""
         kinds: set[tuple[int, int]] = set()
@@ -50,7 +50,7 @@ class Operations:
             found = self._known[masks] = [tuple(by_first[each] for each in alike) for alike in apart]
         return found
 
-    @cached_property
+    @computed_once
     def _never_asked(self) -> tuple[int, int]:
         """The operations for which brokers never ask before, and after, by their codes."""
         kind, worlds = self._coverage.resource_type, self._worlds

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from aclweb.acl.authorizer import ALL_BITS
 from aclweb.acl.matching import matching_of
-from aclweb.acl.model import ANY_USER, AclBinding, PatternType, split_principal
+from aclweb.acl.model import ANY_USER, AclBinding, PatternType, computed_once, split_principal
 from aclweb.acl.simulate.coverage import Coverage
 from aclweb.acl.simulate.nearby import Nearby, is_for_any_name
 from aclweb.acl.simulate.patterns import (
@@ -94,7 +93,7 @@ class Sessions:
 
     # Which names.
 
-    @cached_property
+    @computed_once
     def everywhere(self) -> int:
         """The classes of names on which any answer to anybody can differ."""
         return self._everywhere & self._wanted
@@ -115,7 +114,7 @@ class Sessions:
                 return axis.all
         return names
 
-    @cached_property
+    @computed_once
     def _changes_unknown_patterns(self) -> bool:
         if self.unknown_old != self.unknown_new:
             return True
@@ -126,7 +125,7 @@ class Sessions:
             self._read_after, binding
         )
 
-    @cached_property
+    @computed_once
     def settled(self) -> Settled:
         """Which names' answers are settled by bindings that stay."""
         is_known = self.worlds.same_settings and not self.has_unknown_patterns
@@ -159,12 +158,12 @@ class Sessions:
             is_turned,
         )
 
-    @cached_property
+    @computed_once
     def others(self) -> AskedSession:
         """All sessions that have no class of their own."""
         return AskedSession(None, tuple(self._principals_for(None)))
 
-    @cached_property
+    @computed_once
     def is_for_all(self) -> bool:
         """Whether an answer to sessions without a class of their own can differ."""
         return bool(self.everywhere or self.codes_changed(self.others))
@@ -226,7 +225,7 @@ class Sessions:
     def _named(self) -> list[str]:
         return self._all_named
 
-    @cached_property
+    @computed_once
     def _all_named(self) -> list[str]:
         return list(dict.fromkeys(p for shelf in self._shelves for p in shelf.by_principal))
 
@@ -293,12 +292,12 @@ class Sessions:
             shared = self._shared_neighbours.near(changed)
         return frozenset().union(*(filed.masks for filed in (*own, *shared)))
 
-    @cached_property
+    @computed_once
     def _shared_patterns(self) -> list[FiledPattern]:
         """The patterns of the bindings for everybody."""
         return [each for own in self.others.shared for each in self._filed_for(own).patterns.values()]
 
-    @cached_property
+    @computed_once
     def _shared_neighbours(self) -> Neighbours[FiledPattern]:
         return Neighbours(self._shared_patterns)
 
@@ -390,7 +389,7 @@ class Sessions:
         changing = self._changing(principal)
         return () if any(map(is_for_any_name, changing)) else (self._near_shared, Nearby(changing))
 
-    @cached_property
+    @computed_once
     def _near_shared(self) -> Nearby | None:
         """What is near the bindings for everybody that change; None where answers can differ on other names too."""
         if not (self.worlds.same_settings and self._matching.is_nested):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 from aclweb.acl.authorizer import DENY_SHIFT
 from aclweb.acl.matching import PrefixChain, SortedNames
-from aclweb.acl.model import WILDCARD
+from aclweb.acl.model import WILDCARD, computed_once
 from aclweb.acl.simulate.patterns import Entry, FiledPattern, OwnNames, Pattern, Patterns, PatternWithBindings
 from aclweb.acl.simulate.sets import Compact, Windowed, places_in, set_of
 
@@ -170,12 +169,12 @@ class SharedPatterns:
         self.region = (self._names.changed | everywhere) & wanted
         self.losing = self._names.losing
 
-    @cached_property
+    @computed_once
     def tree(self) -> PatternTree:
         """What these patterns sort names by, but for names that are denied before and after."""
         return self._tree(self._settled.denied(self._names))
 
-    @cached_property
+    @computed_once
     def gaining_tree(self) -> PatternTree:
         """The same where only ALLOWs come and go, so that what an ALLOW that stays is for is left out too."""
         return self._tree(self._settled.denied(self._names) | self._settled.allowed(self._names))
@@ -227,23 +226,23 @@ class Neighbours(Generic[AnyPattern]):
         self._patterns: Collection[AnyPattern] = patterns
         self._wide: list[AnyPattern] = [pattern for pattern in patterns if pattern.covers.is_wide]
 
-    @cached_property
+    @computed_once
     def _prefixes(self) -> dict[str, AnyPattern]:
         return {p.covers.text: p for p in self._patterns if not (p.covers.place >= 0 or p.covers.is_wide)}
 
-    @cached_property
+    @computed_once
     def _chain(self) -> PrefixChain:
         return PrefixChain.of(self._prefixes)
 
-    @cached_property
+    @computed_once
     def _sorted_prefixes(self) -> SortedNames:
         return SortedNames.of_sorted(self._chain.prefixes)
 
-    @cached_property
+    @computed_once
     def _literals(self) -> dict[str, AnyPattern]:
         return {p.covers.text: p for p in self._patterns if p.covers.place >= 0}
 
-    @cached_property
+    @computed_once
     def _sorted_literals(self) -> SortedNames:
         return SortedNames(self._literals)
 
@@ -287,17 +286,17 @@ class PatternTree:
             [each for each in patterns if each.covers.touches(unsettled)] if settled else patterns
         )
 
-    @cached_property
+    @computed_once
     def neighbours(self) -> Neighbours[Pattern]:
         """These patterns, to be found by the names that they share with others."""
         return Neighbours(self._patterns)
 
-    @cached_property
+    @computed_once
     def in_region(self) -> list[CoveredNames]:
         """The names on which an answer to everybody can differ, by the patterns that cover them."""
         return list(sorted_by_patterns(self._patterns, self.region))
 
-    @cached_property
+    @computed_once
     def anywhere(self) -> list[CoveredNames]:
         """All names, by the patterns that cover them; as one set where none does."""
         return list(sorted_by_patterns(self._patterns, self._unsettled))

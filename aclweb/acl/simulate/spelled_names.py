@@ -9,12 +9,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 from weakref import WeakKeyDictionary
 
 from aclweb.acl.authorizer import ResourceShelf
-from aclweb.acl.model import WILDCARD
+from aclweb.acl.model import WILDCARD, computed_once
 from aclweb.acl.simulate.sets import set_of
 
 _MOST_KEPT = 4
@@ -31,12 +30,12 @@ class SpelledNames:
     given: frozenset[str]
     ungiven: frozenset[str]
 
-    @cached_property
+    @computed_once
     def sorted(self) -> tuple[str, ...]:
         """All of them in order."""
         return _merged(sorted(self.given), self.ungiven)
 
-    @cached_property
+    @computed_once
     def places_given(self) -> int:
         """The places of those that exist, as a set."""
         return _places_of(self.given, self.sorted)

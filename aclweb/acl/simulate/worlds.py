@@ -6,7 +6,6 @@ A world is the ACLs in force and the authorizer settings, before the edit and af
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.matching import matching_of, why_no_address, why_no_resource, why_no_topic
@@ -21,6 +20,7 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     ResourceType,
+    computed_once,
     is_never_asked,
 )
 from aclweb.acl.simulate.axes import EXACT, PREFIX
@@ -139,7 +139,7 @@ class Worlds:
         known = [b for b in shelf.unsorted if b.pattern_type is not PatternType.UNKNOWN]
         return covered(known) & (axis.given | axis.new)
 
-    @cached_property
+    @computed_once
     def _asked(self) -> AclIndex:
         add, remove = self.asked.add, self.asked.remove
         is_same = len(add) == len(self.add) and len(remove) == len(self.remove)

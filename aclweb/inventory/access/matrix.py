@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import or_
 from typing import NamedTuple, TypeVar
 
@@ -49,6 +49,7 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     Resource,
+    computed_once,
     split_principal,
 )
 from aclweb.inventory.access.cells import REACHES, AccessRow, Verdict
@@ -136,7 +137,7 @@ class Matrix:
         self._rows: _Kept[tuple[Verdict, ...]] = view.loaded.remember(("rows", view.settings, host), _Kept)
         self._verdicts: _Kept[Verdict] = view.loaded.remember(("verdicts", view.settings, host), _Kept)
 
-    @cached_property
+    @computed_once
     def nowhere_named(self) -> str:
         return _unused("any other address", self.index.hosts)
 

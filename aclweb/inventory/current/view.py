@@ -17,7 +17,6 @@ from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
@@ -37,6 +36,7 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     ResourceType,
+    computed_once,
 )
 from aclweb.clusters import ClusterError, ClusterState, Connection, Known, TopicInfo
 from aclweb.inventory.models import (
@@ -76,7 +76,7 @@ class LoadedRevision:
         """How many ACLs and names it holds: what it takes of memory is about proportional to that."""
         return len(self.index) + len(self.topics) + len(self.groups)
 
-    @cached_property
+    @computed_once
     def by_principal(self) -> Counter[str]:
         """How many bindings name each principal."""
         return Counter({principal: len(named) for principal, named in self._named_by.items()})
@@ -89,23 +89,23 @@ class LoadedRevision:
             self._naming[principal] = tuple(sorted(self._named_by[principal], key=_reading_order))
         return self._naming[principal]
 
-    @cached_property
+    @computed_once
     def _named_by(self) -> dict[str, list[AclBinding]]:
         groups: dict[str, list[AclBinding]] = {}
         for binding in self.index:
             groups.setdefault(binding.principal, []).append(binding)
         return groups
 
-    @cached_property
+    @computed_once
     def denies_by_principal(self) -> Counter[str]:
         return Counter(binding.principal for binding in self.index if binding.is_deny)
 
-    @cached_property
+    @computed_once
     def in_reading_order(self) -> tuple[AclBinding, ...]:
         """Every binding as a list shows it: DENY first, then by name, LITERAL `*` last."""
         return tuple(sorted(self.index, key=_reading_order))
 
-    @cached_property
+    @computed_once
     def names(self) -> dict[ResourceType, tuple[str, ...]]:
         """The topics and groups that exist, sorted."""
         return {
@@ -114,7 +114,7 @@ class LoadedRevision:
             ResourceType.CLUSTER: ("kafka-cluster",),
         }
 
-    @cached_property
+    @computed_once
     def _topics_by_name(self) -> dict[str, TopicInfo]:
         return {topic.name: topic for topic in self.topics}
 
@@ -224,7 +224,7 @@ class ClusterView:
         # That no visible name matches says nothing of those that aclweb may not see.
         return None if count == 0 and self.known(binding.resource_type) is Known.VISIBLE else count
 
-    @cached_property
+    @computed_once
     def principals(self) -> tuple[str, ...]:
         """Everybody whom a binding or the declared super users name, sorted."""
         return tuple(sorted({*self.loaded.by_principal, *self.settings.super_users}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from aclweb.acl.authorizer import (
     settle_known,
 )
 from aclweb.acl.matching import SortedNames, empty_prefix_covers, matching_of, wildcard_covers
-from aclweb.acl.model import ANY_USER, WILDCARD, AuthorizerSettings
+from aclweb.acl.model import ANY_USER, WILDCARD, AuthorizerSettings, computed_once
 from aclweb.pipeline.batch.columns import CODES, Answers, Column, Masks, Places, Requests
 
 _PATTERNS_A_ROW = 4  # with more patterns than this for each row, rows are decided one by one
@@ -220,11 +219,11 @@ class _Flat:
             found |= self.under_empty_prefix
         return found
 
-    @cached_property
+    @computed_once
     def under_wildcard(self) -> NDArray[np.bool_]:
         return np.fromiter((wildcard_covers(name, self.settings) for name in self.names), np.bool_, self.size)
 
-    @cached_property
+    @computed_once
     def under_empty_prefix(self) -> NDArray[np.bool_]:
         return np.fromiter(
             (empty_prefix_covers(name, self.settings) for name in self.names), np.bool_, self.size

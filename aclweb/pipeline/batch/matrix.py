@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from aclweb.acl.model import (
     AuthorizerSettings,
     Operation,
     ResourceType,
+    computed_once,
 )
 from aclweb.pipeline.batch.columns import Bits, Masks, Places
 
@@ -119,13 +119,13 @@ class AccessMatrix:
             end_default |= any(vote is not Vote.ALLOW for vote in votes) << operation.code
         return np.uint16(allow), np.uint16(deny), np.uint16(end_default)
 
-    @cached_property
+    @computed_once
     def _for_any_user(self) -> Masks:
         masks = np.zeros(len(self.names), _MASK)
         self._paint_all(ANY_USER, masks)
         return masks
 
-    @cached_property
+    @computed_once
     def _covered(self) -> NDArray[np.bool_]:
         masks = np.zeros(len(self.names), _MASK)
         if self._table is not None:
@@ -168,11 +168,11 @@ class AccessMatrix:
         if slot.empty:
             masks[[empty_prefix_covers(name, self.settings) for name in self.names]] |= np.uint64(slot.empty)
 
-    @cached_property
+    @computed_once
     def _place(self) -> dict[str, int]:
         return dict(zip(self.names, range(len(self.names)), strict=True))
 
-    @cached_property
+    @computed_once
     def _under_wildcard(self) -> NDArray[np.bool_]:
         return np.array([wildcard_covers(name, self.settings) for name in self.names], np.bool_)
 

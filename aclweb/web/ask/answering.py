@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from urllib.parse import urlencode
 
 from aclweb.acl.authorizer import (
@@ -41,6 +40,7 @@ from aclweb.acl.model import (
     WORDS,
     AccessRequest,
     AclBinding,
+    computed_once,
     name_text,
     resource_text,
 )
@@ -151,7 +151,7 @@ class Answer:
     decision: Decision
     hosts: HostAnswer | None = None
 
-    @cached_property
+    @computed_once
     def explanation(self) -> Explanation:
         return explain(self.decision)
 
@@ -202,7 +202,7 @@ class Answer:
         """allowed, refused or unknown: the decision that the gates show."""
         return _VERDICTS[self.decision.result]
 
-    @cached_property
+    @computed_once
     def from_hosts(self) -> tuple[FromHosts, ...]:
         """The parts of the hosts with their answers, those that ACLs name first; empty unless it depends."""
         if self.hosts is None or not self.depends:
@@ -244,7 +244,7 @@ class Answer:
 
         return LazyRows(len(findings), made)
 
-    @cached_property
+    @computed_once
     def determining(self) -> tuple[MatchingAcl, ...]:
         """The ACLs that match and decided, the one that the log names first; empty where their absence did."""
         if self.decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
@@ -255,11 +255,11 @@ class Answer:
             for binding in sorted(self.decision.determining, key=lambda binding: binding != named)
         )
 
-    @cached_property
+    @computed_once
     def named_by_log(self) -> AclBinding | None:
         return reported_acl(self.decision)
 
-    @cached_property
+    @computed_once
     def ways_out(self) -> tuple[WayOut, ...]:
         """The smallest edits that turn the answer: what to add, then what to remove."""
         explanation = self.explanation
@@ -283,7 +283,7 @@ class Answer:
             ticks=ticks(binding, self.decision),
         )
 
-    @cached_property
+    @computed_once
     def _deciding(self) -> frozenset[AclBinding]:
         if self.depends and self.hosts is not None:
             return frozenset(binding for part in self.hosts.parts for binding in part.determining)

@@ -11,14 +11,13 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 
 from aclweb.acl.authorizer import Basis, Decision, Result, explain, part_words
-from aclweb.acl.model import WILDCARD, AuthorizerSettings, ResourceType, name_text
+from aclweb.acl.model import WILDCARD, AuthorizerSettings, ResourceType, computed_once, name_text
 from aclweb.acl.needs import (
     ACTIONS,
     GIVEN_ROLES,
@@ -263,7 +262,7 @@ class ClientAnswer:
             return f"{hosts.sentence} Ask with one address."
         return f"{hosts.sentence} Why differs from host to host." if self.shown is not None else ""
 
-    @cached_property
+    @computed_once
     def from_parts(self) -> tuple[FromPart, ...]:
         """The parts of the hosts that a page lists: as many as fit, and always the one that is shown."""
         if self.hosts is None or self.shown is None:
@@ -294,7 +293,7 @@ class ClientAnswer:
         fails = self.assessment.outcome in (Outcome.FAILS, Outcome.SHOWS_LESS)
         return fails and self.shown is not None and not _is_one_host(self.shown)
 
-    @cached_property
+    @computed_once
     def story(self) -> tuple[str, ...]:
         """What happens and why; the error, what is missing and what denies it are apart."""
         lists = (self.assessment.missing, self.assessment.denied_by)
@@ -309,7 +308,7 @@ class ClientAnswer:
             if seen is None or not sentence.startswith(seen)
         )
 
-    @cached_property
+    @computed_once
     def calls(self) -> tuple[CallRow, ...]:
         return tuple(CallRow(verdict, self.is_every_other) for verdict in self.assessment.calls)
 

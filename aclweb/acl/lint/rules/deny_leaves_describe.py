@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 
 from aclweb.acl.authorizer import AclIndex, Basis, Vote, decide, decide_for_any_host, vote_of
 from aclweb.acl.lint.beside import Others
@@ -12,7 +11,15 @@ from aclweb.acl.lint.claims import Claim
 from aclweb.acl.lint.rule import INFO, Broken, Example, LintRule, deny
 from aclweb.acl.lint.subject import Subject
 from aclweb.acl.matching import matching_of
-from aclweb.acl.model import AccessRequest, AclBinding, Operation, PatternType, PermissionType, ResourceType
+from aclweb.acl.model import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    computed_once,
+)
 
 _DENIED: Mapping[ResourceType, tuple[Operation, ...]] = {
     ResourceType.TOPIC: (Operation.READ, Operation.WRITE),
@@ -70,7 +77,7 @@ class _LeavingDescribe:
         denies = [*shelf.covering(name, settings), *shelf.unknown_patterns] if shelf is not None else []
         return bool(decide_for_any_host(request, AclIndex([grant, *denies]), settings).allowed_from)
 
-    @cached_property
+    @computed_once
     def _denying_describe(self) -> AclIndex:
         return AclIndex(
             binding
@@ -78,7 +85,7 @@ class _LeavingDescribe:
             if vote_of(binding, Operation.DESCRIBE) in (Vote.DENY, Vote.EITHER)
         )
 
-    @cached_property
+    @computed_once
     def _denials_are_known(self) -> bool:
         return not any(binding.has_unknown for binding in self._denying_describe)
 

@@ -8,8 +8,8 @@ written out letter by letter, so that nothing depends on how Python reads a clas
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
+from aclweb.acl.model import computed_once
 from aclweb.acl.principals.java_regex.characters import CharacterSet
 from aclweb.acl.principals.java_regex.java_text import Span
 from aclweb.acl.principals.java_regex.parser import Parsed
@@ -49,7 +49,7 @@ class NativePattern:
         self._parsed = parsed
         self._runs = 0
 
-    @cached_property
+    @computed_once
     def _pattern(self) -> re.Pattern[str] | None:
         try:
             return re.compile(self._written(self._parsed.tree))
