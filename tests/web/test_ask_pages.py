@@ -379,8 +379,8 @@ def test_a_line_that_can_be_read_in_two_ways_is_flagged(browser):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("", "Paste a line of kafka-authorizer.log, such as: ["),
-        ("java.lang.NullPointerException", "No decision can be read from this."),
+        ("", "Paste a line of kafka-authorizer.log or a client's exception, such as: ["),
+        ("java.lang.NullPointerException", "No decision and no authorization error can be read from this."),
         (LOGGED.replace("kafka.authorizer.logger", "kafka.server.KafkaApis"), "written by another logger"),
         (LOGGED.replace("Topic:", "Galaxy:"), "does not know"),
         (

@@ -47,6 +47,7 @@ PAGES = {
     "a permission": f"/?{QUESTION}10.0.0.9".replace("WRITE", "READ"),
     "explain": f"/c/test-eu/explain/?{QUESTION}",
     "a question about any topic": f"/c/test-eu/explain/?{QUESTION}".replace("=TOPIC", "=ANY_TOPIC"),
+    "explain after an exception": "/c/test-eu/explain/?error=TOPIC_AUTHORIZATION_FAILED&type=TOPIC&name=stock&more=2",
     "explain beside a log line": f"/c/test-eu/explain/?paste=1&{QUESTION}10.0.0.9&logged=ALLOWED&unsure=1",
     "a client action that fails": "/c/test-eu/explain/client/?principal=User:dan&action=produce&topic=orders.eu&host=",
     "a client action to choose": "/c/test-eu/explain/client/?choose=1&action=streams",
@@ -276,7 +277,7 @@ def test_the_past_is_chosen_and_left_again_without_scripts(visit):
 def test_without_scripts_a_log_line_is_pasted_and_answered(visit):
     page = visit("/c/test-eu/explain/", scripts=False)
 
-    page.get_by_text("Paste a log line instead").click()
+    page.get_by_text("Paste a log line or an exception instead").click()
     page.locator("#id_line").fill(
         "Principal = User:dan is Denied operation = WRITE from host = 10.0.0.9 on resource = Topic:LITERAL:orders.eu "
         "for request = Produce with resourceRefCount = 1 based on rule DefaultDeny"

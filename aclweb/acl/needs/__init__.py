@@ -17,7 +17,7 @@ from aclweb.acl.needs.assessment import (
     target_text,
 )
 from aclweb.acl.needs.calls import Api, Case, Check, Refusal, Right, checks_of
-from aclweb.acl.needs.errors import ERRORS
+from aclweb.acl.needs.errors import ERRORS, Error
 from aclweb.acl.needs.protocol import APIS
 from aclweb.acl.needs.roles import GIVEN_ROLES, Call, ClientAction, Names, Role, calls_under
 
@@ -34,6 +34,7 @@ __all__ = [
     "Check",
     "ClientAction",
     "DecidedCall",
+    "Error",
     "HostsAssessed",
     "Names",
     "Outcome",

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts import access
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
-from aclweb.web.ask import log_line
+from aclweb.web.ask import client_error, log_line
 from aclweb.web.ask.answer_context import answered
 from aclweb.web.shell import as_of
 from aclweb.web.shell.forms import AskForm
@@ -35,7 +35,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @as_of.tells_wrong_moments
 def paste(request: HttpRequest, slug: str) -> HttpResponse:
-    """Fill the question in from a pasted log line: leads to the page that answers it.
+    """Fill the question in from a pasted log line or client exception: leads to the page that answers it.
 
     Posted, since lines can be long and can hold what belongs into no server's access log.
     """
@@ -46,18 +46,39 @@ def paste(request: HttpRequest, slug: str) -> HttpResponse:
     pasted = request.POST.get("line", "")
     try:
         moment = as_of.read(request, cluster)
-        return redirect(moment.kept_in(f"{address}?{log_line.question_in(pasted)}"))
+        return redirect(moment.kept_in(f"{address}?{_query_of(pasted)}"))
     except log_line.LineError as error:
         return _page(request, cluster, pasted=pasted, paste_error=str(error))
+
+
+def _known(request: HttpRequest, reported: client_error.ClientError | None) -> dict[str, str]:
+    """Return the fields that a link fills in without asking yet."""
+    if reported is None or reported.kind is None:
+        return {"principal": request.GET.get("who", "")}
+    return {"operation": "", "type": reported.kind.name, "name": reported.name}
+
+
+def _query_of(pasted: str) -> str:
+    """Return the question of a pasted text: of a log line whole, of a client's exception as far as it tells.
+
+    Raises LineError where it is neither.
+    """
+    try:
+        return log_line.question_in(pasted)
+    except log_line.LineError:
+        reported = client_error.read(pasted)
+        if reported is None:
+            raise
+        return reported.query
 
 
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     moment = as_of.read(request, cluster)
     view = current.in_force(cluster, moment.past)
+    is_asked = "principal" in request.GET
+    reported = None if is_asked else client_error.of_query(request.GET.dict())
     form = AskForm(
-        request.GET if "principal" in request.GET else None,
-        settings=view.settings,
-        initial={"principal": request.GET.get("who", "")},  # a link that asks nothing yet
+        request.GET if is_asked else None, settings=view.settings, initial=_known(request, reported)
     )
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -67,7 +88,10 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         "pasted": pasted,
         "paste_error": paste_error,
         "paste_open": "paste" in request.GET,
+        "reported": reported,
     }
+    if reported is not None:
+        context["elsewhere"] = reported.elsewhere(view, access.visible_clusters(request.user))
     if view.revision is not None and form.is_bound and form.is_valid():
         context |= answered(request, form.request(), view, moment)
         found = context["answer"]

@@ -79,14 +79,16 @@ def question_in(text: str) -> str:
     Raises LineError where there is none, or where it names what cannot be asked about.
     """
     if not text.strip():
-        raise LineError(f"Paste a line of kafka-authorizer.log, such as: {_EXAMPLE}")
+        raise LineError(f"Paste a line of kafka-authorizer.log or a client's exception, such as: {_EXAMPLE}")
     found = _read_all(text.splitlines())
     events = [event for event in found if isinstance(event, AccessEvent)]
     if not events:
         reasons = [each.reason for each in found if isinstance(each, NotDecision)]
         why_not = next((_WHY_NOT[reason] for reason in reasons if reason in _WHY_NOT), "")
         raise LineError(
-            why_not or f"No decision can be read from this. Paste a whole line, such as: {_EXAMPLE}"
+            why_not
+            or "No decision and no authorization error can be read from this. Paste a whole log line, or a client's "
+            f"exception with its message, such as: {_EXAMPLE}"
         )
     event = events[0]
     if event.operation is Operation.UNKNOWN or event.resource_type is ResourceType.UNKNOWN:

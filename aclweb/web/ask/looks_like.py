@@ -1,8 +1,8 @@
-"""Is a pasted log line from another cluster?
+"""Is a pasted log line, or a client's exception, from another cluster?
 
 A line names a principal and a resource. Where another cluster that the person may see knows
 more of them, the line is probably its own; and where nothing here knows them, no answer of
-this cluster agrees with the line or contradicts it.
+this cluster agrees with the line or contradicts it. An exception names a resource at most.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Origin:
 
 def origin_of(view: ClusterView, asked: AccessRequest, visible: Iterable[Cluster]) -> Origin:
     """Return whether the names of a line belong to the cluster that is asked, or to others that are visible."""
-    known = knows_principal(view, asked.principal) + _knows_resource(view, asked)
+    known = knows_principal(view, asked.principal) + _knows(view, asked.resource_type, asked.resource_name)
     most = 1 if asked.resource_type is ResourceType.CLUSTER else 2
     if known == most:
         return Origin(is_foreign=False)
@@ -43,8 +43,18 @@ def origin_of(view: ClusterView, asked: AccessRequest, visible: Iterable[Cluster
     return Origin(True, tuple(cluster for cluster in others if counts.get(cluster.pk) == best))
 
 
-def _knows_resource(view: ClusterView, asked: AccessRequest) -> bool:
-    name, kind = asked.resource_name, asked.resource_type
+def others_with(
+    view: ClusterView, kind: ResourceType, name: str, visible: Iterable[Cluster]
+) -> tuple[Cluster, ...]:
+    """Return the visible clusters that have this resource; none where the cluster that is asked knows it."""
+    if kind is ResourceType.CLUSTER or not name or _knows(view, kind, name):
+        return ()
+    having = StoredName.objects.filter(removed_in__isnull=True, resource_type=kind.name, name=name)
+    ids = set(having.values_list("cluster_id", flat=True))
+    return tuple(cluster for cluster in visible if cluster.pk in ids)
+
+
+def _knows(view: ClusterView, kind: ResourceType, name: str | None) -> bool:
     if kind is ResourceType.CLUSTER or name is None:
         return False
     if view.loaded.holds(kind, name):

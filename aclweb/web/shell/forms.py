@@ -47,6 +47,9 @@ def spoken(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+_OPERATIONS = [(found.name, spoken(found.name)) for found in _ASKED]
+
+
 class AskForm(forms.Form):
     """One question: may this principal do this operation on this resource, from this host?"""
 
@@ -54,7 +57,10 @@ class AskForm(forms.Form):
         label="Who", strip=False, max_length=32_767, widget=forms.TextInput(attrs={"placeholder": "User:bob"})
     )
     operation = forms.ChoiceField(
-        label="May do what", choices=[(found.name, spoken(found.name)) for found in _ASKED], initial="READ"
+        label="May do what",
+        choices=_OPERATIONS,
+        initial="READ",
+        error_messages={"required": "Choose what the client did, such as Read."},
     )
     type = forms.ChoiceField(
         label="Which kind of resource",
@@ -87,6 +93,10 @@ class AskForm(forms.Form):
         self.settings = settings
         self.host_note = ""
         self.principal_note = ""
+        operation = self.fields["operation"]
+        if isinstance(operation, forms.ChoiceField) and not self["operation"].value():
+            # Whoever leads here did not know it; the first of the list would be a guess.
+            operation.choices = [("", "do what?"), *_OPERATIONS]
         for name, names in (("principal", "principal"), ("name", "resource"), ("host", "host")):
             self.fields[name].widget.attrs |= {
                 "data-complete": names,
