@@ -11,7 +11,9 @@ from aclweb.acl.model import AccessRequest
 from aclweb.inventory.current import ClusterView
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
 from aclweb.web.ask.log_evidence import evidence_by_host, evidence_for
+from aclweb.web.ask.ticket import ticket_of
 from aclweb.web.browse import unknown_names
+from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
 
 
@@ -24,13 +26,23 @@ def answered(
     evidence = () if moment.is_past else evidence_by_host(view.cluster, found)
     sentences = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
     parts = list(zip(found.from_hosts, evidence or sentences, sentences, strict=True))
+    log = None if moment.is_past else evidence_for(view.cluster, found)
+    is_unknown = any(each.is_certain for each in unknown)
+    address = moment.kept_in(links.explain(view.cluster, question))
     return {
         "answer": found,
+        "ticket": ticket_of(
+            found,
+            doubts=(*(each.sentence for each in unknown), *found.explanation.caveats),
+            log=log.sentence if log is not None else "",
+            offers_edits=not (is_unknown and found.verdict == "refused"),
+            address=request.build_absolute_uri(address),
+        ),
         "parts": parts[:PARTS_SHOWN],
         "parts_left": max(0, len(parts) - PARTS_SHOWN),
         "has_log": bool(evidence),
-        "log_evidence": None if moment.is_past else evidence_for(view.cluster, found),
+        "log_evidence": log,
         "unknown": unknown,
-        "is_unknown": any(each.is_certain for each in unknown),
+        "is_unknown": is_unknown,
         "may_request": not moment.is_past and access.may(request.user, "request", view.cluster),
     }

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.inventory.current import view as current
 from aclweb.web.ask.client_action import ClientForm, client_answer
+from aclweb.web.ask.ticket import client_ticket_of
 from aclweb.web.shell import as_of
 from aclweb.web.shell.htmx import render_page, wants_part
 
@@ -28,8 +29,15 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     form = ClientForm(request.GET if is_asked else None, settings=view.settings, initial=given)
     context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": view}
     if view.revision is not None and form.is_bound and form.is_valid():
+        answer = client_answer(form, view, at=request.GET.get("at", ""))
         context |= {
-            "answer": client_answer(form, view, at=request.GET.get("at", "")),
+            "answer": answer,
+            "ticket": client_ticket_of(
+                answer,
+                view,
+                host=form.cleaned_data["host"],
+                address=request.build_absolute_uri(request.get_full_path()),
+            ),
             "may_request": not moment.is_past and access.may(request.user, "request", cluster),
         }
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
