@@ -62,6 +62,8 @@ _GROUP = pytest.StashKey[str]()
 _STARTS = pytest.StashKey[Counter[str]]()
 _FILE = pytest.StashKey[Path]()
 _INPUT = "aclweb_groups"
+_LEFT_OUT = pytest.StashKey[int]()
+_TOLD_LEFT_OUT = "aclweb_thorough_tests_left_out"
 
 
 def servers_of(item: pytest.Item) -> set[Server]:
@@ -118,8 +120,15 @@ class _Order:
         items.sort(key=place)
 
 
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count the tests that are left out for being thorough, which a run says at its end."""
+    for item in items:
+        if item.get_closest_marker("thorough") and "thorough" in item.config.option.markexpr:
+            item.config.stash[_LEFT_OUT] += 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_STARTS] = Counter()
+    config.stash[_STARTS], config.stash[_LEFT_OUT] = Counter(), 0
     config.pluginmanager.register(_Order(), "order-of-groups")
     if not hasattr(config, "workerinput"):
         config.stash[_FILE] = Path(tempfile.gettempdir()) / f"aclweb-groups-{os.getpid()}.json"
@@ -177,6 +186,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if (told := getattr(session.config, "workeroutput", None)) is not None:
         starts = session.config.stash[_STARTS]
         told[_INPUT] = {name: starts[name] for name in starts}
+        told[_TOLD_LEFT_OUT] = session.config.stash[_LEFT_OUT]
 
 
 # --- the process that shares a run out ---
@@ -207,14 +217,23 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    node.config.stash[_STARTS].update(getattr(node, "workeroutput", {}).get(_INPUT, {}))
+    told, stash = getattr(node, "workeroutput", {}), node.config.stash
+    stash[_STARTS].update(told.get(_INPUT, {}))
+    # Each process leaves out the same ones.
+    stash[_LEFT_OUT] = max(stash[_LEFT_OUT], told.get(_TOLD_LEFT_OUT, 0))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Tell which servers were started for all tests, and how often."""
+    """Tell which servers were started for all tests, and how often, and that not all tests were run."""
     if starts := config.stash[_STARTS]:
         told = ", ".join(f"{name} {count}" for name, count in sorted(starts.items()))
         terminalreporter.write_line(f"Started for all tests: {told}.")
+    if left_out := config.stash[_LEFT_OUT]:
+        terminalreporter.write_line(
+            f"LEFT OUT: {left_out} thorough tests, which repeat with more servers and processes what others hold. "
+            "To run them too: ./test --thorough",
+            yellow=True,
+        )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,6 +39,63 @@ def test_the_tests_that_planted_mistakes_are_asked_of_are_there():
     assert len(files) > 20
     assert [file for file in files if not (TESTS.parent / file).is_file()] == []
     assert [name for file, name in left_out if f"def {name}(" not in (TESTS.parent / file).read_text()] == []
+
+
+def thorough_tests():
+    """Yield each test with the mark `thorough`, and the test that is named in it."""
+    for file in TESTS.rglob("test_*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
+                continue
+            for mark in node.decorator_list:
+                for call in ast.walk(mark):
+                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.thorough":
+                        (named,) = call.keywords
+                        assert (named.arg, type(named.value)) == ("instead", ast.Constant), node.name
+                        whole = call is mark
+                        yield f"{file.relative_to(TESTS.parent)}::{node.name}", named.value.value, whole
+
+
+def test_each_thorough_test_names_one_that_every_run_asks_instead():
+    found = list(thorough_tests())
+    left_out = {name for name, _, whole in found if whole}
+
+    assert len(left_out) > 20
+    for name, instead, _ in found:
+        file, _, test = instead.partition("::")
+        assert f"\ndef {test}(" in (TESTS.parent / file).read_text(encoding="utf-8"), f"{name}: {instead}"
+        assert instead not in left_out, name
+
+
+def test_a_run_says_how_many_thorough_tests_it_left_out():
+    def config():
+        stash = {groups._STARTS: Counter(), groups._LEFT_OUT: 0}
+        return SimpleNamespace(stash=stash, option=SimpleNamespace(markexpr="not thorough"))
+
+    def test(process, *marks):
+        return SimpleNamespace(config=process, get_closest_marker=lambda mark: mark in marks)
+
+    def said_by(whole):
+        said = []
+        written = SimpleNamespace(write_line=lambda line, **_: said.append(line))
+        groups.pytest_terminal_summary(written, whole)
+        return said
+
+    whole = config()
+    for _ in range(4):  # processes that share the run, and choose the same tests each
+        process = config()
+        groups.pytest_deselected(
+            [test(process, "thorough"), test(process), test(process, "thorough", "long")]
+        )
+        session = SimpleNamespace(config=process)
+        process.workeroutput = {}
+        groups.pytest_sessionfinish(session)
+        groups.pytest_testnodedown(SimpleNamespace(config=whole, workeroutput=process.workeroutput))
+
+    (line,) = said_by(whole)
+    assert line.startswith("LEFT OUT: 2 thorough tests,")
+    assert line.endswith(" ./test --thorough")
+    assert said_by(config()) == []
 
 
 def item(*fixtures, marks=(), **parameters):

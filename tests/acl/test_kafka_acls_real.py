@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from aclweb.acl.kafka.command_lines import commands
 from aclweb.acl.kafka.shell_line import read_shell_line
 from aclweb.acl.kafka.tool import Plan, plan
@@ -165,6 +167,9 @@ def test_the_tool_in_java_does_with_a_kraft_broker_what_its_plan_says(kafka44, t
     wipe(kafka44)
 
 
+@pytest.mark.thorough(
+    instead="tests/acl/test_kafka_acls_real.py::test_the_tool_in_java_does_with_a_kraft_broker_what_its_plan_says"
+)
 def test_the_tool_in_scala_does_with_a_zookeeper_broker_what_its_plan_says(kafka39, tmp_path):
     tool = RealTool("3.9.2", kafka39, tmp_path)
     wipe(kafka39)

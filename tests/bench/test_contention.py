@@ -15,6 +15,9 @@ import pytest
 from tests.random_cases import SCALE
 
 
+@pytest.mark.thorough(
+    instead="tests/inventory/test_staging.py::test_others_write_in_between_while_very_many_acls_are_stored"
+)
 @pytest.mark.long
 def test_nobody_is_kept_waiting_by_the_largest_change(tables: Path) -> None:
     counts = ("--sign-ins", "200", "--rollouts", "5") if SCALE > 1 else ("--sign-ins", "8", "--rollouts", "2")

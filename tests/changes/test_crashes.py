@@ -260,6 +260,9 @@ def test_no_variable_of_the_product_can_make_a_worker_die(world, change):
     assert world.kafka.bindings == AFTER
 
 
+@pytest.mark.thorough(
+    instead="tests/changes/test_crashes.py::test_a_killed_workers_change_is_finished_by_the_sweep"
+)
 @pytest.mark.zookeeper
 @pytest.mark.parametrize(
     "failpoint", [f"{point}:kill9" for point in failpoints.POINTS] + ["intent:kill9:3", "replied:kill9:3"]

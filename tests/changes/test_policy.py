@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from itertools import product
+from itertools import count, product
 
 import pytest
 from django.db import transaction
@@ -17,6 +18,8 @@ from tests.builders import allow
 from tests.changes.conftest import WISH
 
 pytestmark = pytest.mark.django_db
+
+FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 
 # Who there is: role on the cluster and the beginning of the names it counts for.
 PEOPLE: dict[str, tuple[Role | None, str]] = {
@@ -112,6 +115,8 @@ def test_a_step_is_taken_by_exactly_those_whom_the_table_names(
     user = person(who, cluster, other_cluster)
     change = submitted(user if relation == "author" else ada)
     wrong = []
+    # What may not be done is tried in every third case only: each step of `review` asks the same `policy.may` first.
+    refused = count(1)
 
     for state in Change.State.values:
         Change.objects.filter(pk=change.pk).update(state=state)
@@ -122,6 +127,10 @@ def test_a_step_is_taken_by_exactly_those_whom_the_table_names(
             with transaction.atomic():
                 fresh = Change.objects.select_related("cluster", "author").get(pk=change.pk)
                 allowed, sentence = policy.may(step, fresh, user)
+                if sentence.endswith(".") == allowed:
+                    wrong.append((step, state, sentence))
+                if not (FULL or expected or allowed) and next(refused) % 3:
+                    continue
                 try:
                     result = TAKEN[step](fresh, user)
                     done = step == "undo" or result.state == MOVES_TO[step]
@@ -130,8 +139,6 @@ def test_a_step_is_taken_by_exactly_those_whom_the_table_names(
                 unmoved = done or Change.objects.filter(pk=change.pk, state=state).exists()
                 if (allowed, done) != (expected, expected) or not unmoved:
                     wrong.append((step, state, expected, allowed, done))
-                if sentence.endswith(".") == allowed:
-                    wrong.append((step, state, sentence))
                 transaction.set_rollback(True)
 
     assert wrong == []

@@ -123,6 +123,9 @@ def alive(pid: int) -> bool:
 # --- Kafka -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(
+    instead="tests/clusters/test_embedded.py::test_a_zookeeper_comes_back_with_its_data_on_the_same_port"
+)
 @pytest.mark.kafka
 def test_a_broker_comes_back_with_its_acls_and_ports_and_a_log_of_its_decisions(tmp_path):
     need_java()

@@ -188,6 +188,9 @@ def format_with(directory: Path, jars: Path, metadata_version: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough(
+    instead="tests/acl/test_validation.py::test_a_range_needs_the_metadata_version_and_says_so_before_it_is_read"
+)
 def test_a_broker_behind_its_metadata_version_refuses_every_range_and_nothing_more(behind):
     target = Target(AuthorizerSettings(), ranges=False)
     expected = {item: foretold(creation_answers([item], target)[0]) for item in CREATIONS_ALONE}
@@ -198,6 +201,9 @@ def test_a_broker_behind_its_metadata_version_refuses_every_range_and_nothing_mo
     assert 35 in {seen[0] for seen in answers.values() if seen != CLOSED}
 
 
+@pytest.mark.thorough(
+    instead="tests/acl/test_validation.py::test_ten_thousand_new_acls_are_the_most_of_one_request_and_old_ones_do_not_count"
+)
 def test_the_limit_of_ten_thousand_is_the_controllers_and_not_zookeepers(asked):
     broker, target, wire = asked
     named = replace(GOOD, resource_name="")

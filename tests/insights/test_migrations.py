@@ -44,6 +44,9 @@ def database(request, tmp_path, django_db_blocker) -> Iterator[str]:
         del connections[ALIAS], connections.databases[ALIAS]
 
 
+@pytest.mark.thorough(
+    instead="tests/insights/test_migrations.py::test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards"
+)
 def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database):
     connection, now = connections[database], timezone.now()
     after = MigrationExecutor(connection).loader.graph.leaf_nodes()
@@ -145,6 +148,9 @@ def _at_requests_of_a_load(connection):
     )
 
 
+@pytest.mark.thorough(
+    instead="tests/insights/test_migrations.py::test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards"
+)
 def test_each_line_of_a_clusters_log_paths_becomes_a_log_source_and_comes_back(database):
     connection = connections[database]
     after = MigrationExecutor(connection).loader.graph.leaf_nodes()

@@ -398,6 +398,9 @@ def here(spark, monkeypatch, capsys):
     monkeypatch.setattr(tasks, "one_spark", lambda _seconds: contextlib.nullcontext(SimpleNamespace(run=job)))
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_files.py::test_a_bad_file_costs_itself_and_is_named_with_its_state"
+)
 def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(here, logged, tmp_path):
     (tmp_path / "b.log").write_bytes(LOG.encode().replace(b"payments", b"paym\xe9nts"))
     (tmp_path / "plain.gz").write_text(LOG)
@@ -415,6 +418,9 @@ def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(he
     assert "2 lines of the log hold bytes that are not UTF-8" in told
 
 
+@pytest.mark.thorough(
+    instead="tests/insights/test_refresh.py::test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round"
+)
 def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
     here, logged, tmp_path, monkeypatch
 ):

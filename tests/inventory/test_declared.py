@@ -164,6 +164,9 @@ def test_a_snapshot_of_the_past_holds_what_was_declared_then(cluster, dot, capsy
     assert json.loads(capsys.readouterr().out.splitlines()[0])["config"]["super.users"] == "User:admin"
 
 
+@pytest.mark.thorough(
+    instead="tests/insights/test_migrations.py::test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards"
+)
 @pytest.mark.django_db(transaction=True)
 def test_clusters_from_before_keep_what_holds_today_for_all_their_past():
     before = [("inventory", "0001_initial")]

@@ -321,6 +321,7 @@ def test_changes_go_on_with_redis(on_redis, gate, part, number, moment):
     survives(on_redis, gate, part, number, moment)
 
 
+@pytest.mark.thorough(instead="tests/machine/test_kills.py::test_changes_go_on_with_redis")
 @pytest.mark.zookeeper
 @pytest.mark.rabbitmq
 @pytest.mark.parametrize(("part", "number", "moment"), cases("rabbitmq"))

@@ -106,6 +106,9 @@ def test_the_documented_command_gives_the_same_rows_on_a_cluster(
     )
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_cluster.py::test_the_documented_command_gives_the_same_rows_on_a_cluster"
+)
 def test_spark_submit_decides_where_the_job_runs(cluster, here, some_logs, snapshot_file, tmp_path):
     """The master, the settings and the code come from spark-submit alone; the project is on no path."""
     packed, entry = write_package(tmp_path / "package")

@@ -207,6 +207,9 @@ def test_the_coverage_names_broker_and_hours(timed):
 # --- Jobs of their own ---
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_files.py::test_a_bad_file_costs_itself_and_is_named_with_its_state"
+)
 def test_a_file_that_vanishes_while_files_are_listed_costs_itself_only(
     spark, snapshot_file, tmp_path, monkeypatch
 ):
@@ -238,6 +241,9 @@ def test_where_no_file_can_be_read_the_job_fails_with_the_reason(spark, snapshot
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_access.py::test_a_second_run_adds_only_what_the_first_did_not_read"
+)
 def test_a_second_run_in_one_session_sees_what_changed(spark, snapshot_file, tmp_path):
     log = tmp_path / "a.log"
     log.write_text(decisions(3) + "[foreign\n")

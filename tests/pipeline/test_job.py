@@ -103,6 +103,9 @@ def test_the_manifest_names_the_snapshot_the_files_and_their_spans(usage, logs):
     assert manifest["rows"]["requests"] == pq.read_table(usage / "requests.parquet").num_rows
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_job.py::test_an_earlier_result_stays_until_the_new_one_is_whole"
+)
 @pytest.mark.spark
 def test_running_again_replaces_the_result_by_the_same_bytes(
     spark, snapshot_file, few_logs, usage_of_few, tmp_path

@@ -60,6 +60,9 @@ def covered(page, bar: str) -> list[str]:
     )
 
 
+@pytest.mark.thorough(
+    instead="tests/web/test_bars.py::test_the_decision_is_shown_at_the_lower_edge_however_short_the_page"
+)
 def test_the_selection_is_the_foot_of_its_card(visit):
     for query, (width, height) in product(("?name=orders.7", ""), WINDOWS):
         case = f"{query or 'many rows'} at {width} x {height}"

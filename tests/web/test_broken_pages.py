@@ -153,6 +153,9 @@ def test_where_no_frame_can_be_made_the_sentence_is_shown_alone(browser, broken,
     assert not has_frame(page)
 
 
+@pytest.mark.thorough(
+    instead="tests/web/test_broken_pages.py::test_a_paste_beyond_the_limit_is_refused_with_its_size_within_the_frame"
+)
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("with_scripts", [True, False])

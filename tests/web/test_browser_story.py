@@ -53,6 +53,9 @@ def test_a_change_goes_from_a_wish_to_zookeeper_and_back(
     assert held(cluster) == set()
 
 
+@pytest.mark.thorough(
+    instead="tests/changes/test_real_servers.py::test_a_client_can_produce_after_the_change_and_not_before"
+)
 @pytest.mark.kafka
 def test_a_client_that_was_refused_by_the_broker_is_let_in_by_the_change(
     kafka44, fresh, cluster, ada, ben, window, live_server, worker

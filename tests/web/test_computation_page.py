@@ -303,6 +303,9 @@ def test_one_that_was_asked_for_is_found_again_from_an_empty_what_if(ada_browser
 # --- in a browser -----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(
+    instead="tests/web/test_analyses_page.py::test_a_press_starts_one_and_the_page_follows_it_to_the_end"
+)
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, ada):

@@ -149,8 +149,10 @@ def held(page, path: str) -> str:
         (person, name)
         for person in ("dot", "ada", "ben", "cho", "eve")
         for name in TEXTS
-        # The worst text for everybody; the others are shared out between the two who may do most.
-        if FULL or name == "mixed" or person == ("ada" if name == "long" else "dot")
+        # The worst text for who may do most, least and nothing; the others are shared out between two who may do much.
+        if FULL
+        or person == ("ada" if name == "long" else "dot")
+        or (name == "mixed" and person in ("cho", "eve"))
     ],
     indirect=["hostile"],
 )

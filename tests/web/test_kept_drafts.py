@@ -58,6 +58,9 @@ def test_a_draft_of_any_length_has_an_address_that_shows_it_again(browser, count
     assert drafted(browser.get(sent["Location"])) == lines(count)
 
 
+@pytest.mark.thorough(
+    instead="tests/web/test_kept_drafts.py::test_a_draft_of_any_length_has_an_address_that_shows_it_again"
+)
 def test_the_largest_draft_has_an_address_too_and_sends_no_line_twice(browser):
     browser.post(PAGE, {"line": lines(5_000)})
     kept = KeptDraft.objects.get()
@@ -300,6 +303,9 @@ def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(window, cluster, 
         assert page.evaluate("document.activeElement.id") == "id_paste"
 
 
+@pytest.mark.thorough(
+    instead="tests/web/test_kept_drafts.py::test_what_is_wrong_with_a_pasted_text_is_brought_into_view"
+)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("scripts", [True, False])
 def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
