@@ -197,8 +197,8 @@ def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InFo
     load = current_load(cluster)
     if load is None:
         return Inbox(None, (), {})
-    groups = _of_window(load, wanted.days)
-    said = _said(cluster, load, groups, in_force_since)
+    groups = groups_of(load, wanted.days)
+    said = said_of(cluster, load, groups, in_force_since)
     not_new = [key for key, each in said.items() if each.state != State.NEW]
     settled = {"settled": Coalesce(Sum("in_window", filter=Q(key__in=not_new)), 0)} if not_new else {}
     sums = groups.aggregate(
@@ -231,8 +231,8 @@ def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InFo
 
 def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForceSince) -> int:
     """Return how many groups of the window are new; two queries."""
-    groups = _of_window(load, days)
-    said = _said(cluster, load, groups, in_force_since)
+    groups = groups_of(load, days)
+    said = said_of(cluster, load, groups, in_force_since)
     return groups.count() - sum(each.state != State.NEW for each in said.values())
 
 
@@ -242,8 +242,8 @@ def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForce
     # No database looks for every text, such as one with a NUL.
     if load is None or not _KEY.fullmatch(key):
         return None
-    found = _of_window(load, 0).filter(key=key)
-    said = _said(cluster, load, found, in_force_since)
+    found = groups_of(load, 0).filter(key=key)
+    said = said_of(cluster, load, found, in_force_since)
     rows = _rows(in_force(cluster), found, said, days_of(load, days), 0, 1)
     return rows[0] if rows else None
 
@@ -259,8 +259,8 @@ def exported(
     if load is None:
         return
     now = in_force(cluster)
-    groups = _of_window(load, wanted.days)
-    said = _said(cluster, load, groups, in_force_since)
+    groups = groups_of(load, wanted.days)
+    said = said_of(cluster, load, groups, in_force_since)
     group: Any  # with the annotations of the query
     for group in _ordered(_stormy(groups, wanted), said, wanted).iterator(_EXPORTED_AT_ONCE):
         cause = judged(group, now)[1].kind
@@ -307,12 +307,12 @@ def denials_of(
     load = current_load(cluster)
     if load is None:
         return ()
-    groups = _of_window(load, 0)
+    groups = groups_of(load, 0)
     if resource is not None:
         groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
     if principal is not None:
         groups = groups.filter(principal=principal)
-    said = _said(cluster, load, groups, in_force_since)
+    said = said_of(cluster, load, groups, in_force_since)
     made = partial(_rows, in_force(cluster), groups.order_by("-last_at", "key"), said, days_of(load, 0))
     return LazyRows(groups.count(), made)
 
@@ -357,7 +357,7 @@ def detail(load: Load, found: Denial) -> Detail:
     )
 
 
-def _of_window(load: Load, days: int) -> QuerySet[DenialGroup]:
+def groups_of(load: Load, days: int) -> QuerySet[DenialGroup]:
     column = f"lines_{days}" if days in WINDOWS else "lines"
     bursts = Q(burst_day__isnull=False)
     if days in WINDOWS and load.last_at is not None:
@@ -421,7 +421,7 @@ class _Said:
     state: str
 
 
-def _said(
+def said_of(
     cluster: Cluster, load: Load, groups: QuerySet[DenialGroup], in_force_since: InForceSince
 ) -> dict[str, _Said]:
     """Return, by key, what was said of those of these groups of which anything was."""

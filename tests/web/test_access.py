@@ -141,6 +141,7 @@ TABLE: dict[str, Row] = {
         f"{C}insights/analyses/{{analysis}}/cancel/", (302, 404, 302, 302, 302, 302), "post"
     ),
     "analysis-export": Row(f"{C}insights/analyses/{{result}}/export/", SEEN),
+    "week": Row(f"{C}insights/week/", SEEN),
     "coverage": Row(f"{C}insights/coverage/", SEEN),
     "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
     # Nobody has named a broker, which is said on the page.

@@ -16,6 +16,7 @@ from aclweb.web.browse import (
     topics,
     use_days,
     use_map,
+    week,
 )
 
 urlpatterns = [
@@ -44,6 +45,7 @@ urlpatterns = [
     path(
         "c/<slug:slug>/insights/analyses/<slug:address>/export/", analysis_page.export, name="analysis-export"
     ),
+    path("c/<slug:slug>/insights/week/", week.index, name="week"),
     path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
     path("c/<slug:slug>/insights/coverage/export/", coverage.export, name="coverage-export"),
     path("c/<slug:slug>/insights/coverage/retire/", coverage.retire_broker, name="broker-retire"),
