@@ -182,3 +182,15 @@ def test_the_week_is_copied_as_markdown(logged, cho, window):
     )
     assert axe_violations(page) == []
     assert page.watch.complaints == []
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_on_a_phone_the_tab_that_is_shown_is_in_sight(logged, cho, window):
+    page = window(cho, PAGE)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.reload()
+
+    tab = page.locator(".tabs [aria-current]").bounding_box()
+    assert tab["x"] >= 0
+    assert tab["x"] + tab["width"] <= 390
