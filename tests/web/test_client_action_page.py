@@ -52,6 +52,22 @@ def test_a_consumer_without_its_group_is_told_what_fails_first_and_what_is_missi
     assert b"the first that fails" in page.content
 
 
+def test_the_answer_begins_with_one_sentence_and_lists_each_right_with_its_answer(address, browser):
+    page = browser.get(address, asked("consume", "User:bob", topic="orders.eu", group="carts"))
+
+    assert (
+        "User:bob may not consume (topic orders.eu, group carts): Describe on group carts is refused."
+        in plain(page)
+    )
+    rights = [([each.words for each, _ in rights], need.word) for need, rights in page.context["needs"]]
+    assert rights == [
+        (["Describe on group carts"], "refused"),
+        (["Describe on topic orders.eu"], "allowed"),
+        (["Read on group carts"], "refused"),
+        (["Read on topic orders.eu"], "allowed"),
+    ]
+
+
 def test_a_consumer_with_both_rights_works(address, browser):
     page = browser.get(address, asked("consume", "User:cat", topic="orders.eu", group="carts"))
 

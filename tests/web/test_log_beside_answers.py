@@ -92,3 +92,46 @@ def test_a_log_without_permits_cannot_confirm_a_permit(read_cluster, given, ada,
     found = signed_in(ada).get("/", WRITE | {"host": "10.0.0.9"})
 
     assert "Permits are not in the log" in plain(found)
+
+
+def rights(page) -> dict[str, tuple[str, str]]:
+    """What the log tells of each right that a client action needs, by its words: (kind, sentence)."""
+    return {
+        each.words: (told.kind, told.sentence)
+        for _, rights in page.context["needs"]
+        for each, told in rights
+        if told is not None
+    }
+
+
+def test_each_right_of_a_client_action_has_its_own_evidence_per_host(browser):
+    asked = {"principal": "User:bob", "action": "produce", "topic": "orders"}
+
+    here = rights(browser.get("/c/test-eu/explain/client/", asked | {"host": "10.0.0.9"}))
+    other = rights(browser.get("/c/test-eu/explain/client/", asked | {"host": "10.0.0.30"}))
+
+    assert here["Write on topic orders"][0] == "agrees"
+    assert here["Write on topic orders"][1].startswith("486 permits, for Produce")
+    assert here["Describe on topic orders"] == ("silent", "no matching request")
+    assert other["Describe on topic orders"][1].startswith("40 denials, for Metadata")
+    assert other["Write on topic orders"][1].startswith("denied one step earlier: 40 × Describe")
+
+
+def test_the_evidence_of_a_client_action_is_of_the_hosts_that_are_shown(browser):
+    asked = {"principal": "User:bob", "action": "produce", "topic": "orders", "host": ""}
+
+    elsewhere = browser.get("/c/test-eu/explain/client/", asked)
+    there = browser.get("/c/test-eu/explain/client/", asked | {"at": "10.0.0.9"})
+
+    assert rights(elsewhere)["Write on topic orders"][1].startswith("3 denials, for Produce")
+    assert rights(there)["Write on topic orders"][1].startswith("486 permits, for Produce")
+    assert "In the log" in plain(there)
+
+
+def test_a_log_without_permits_confirms_no_right(read_cluster, given, ada, signed_in):  # noqa: F811
+    given(requests=[], files=[])
+    asked = {"principal": "User:bob", "action": "produce", "topic": "orders", "host": "10.0.0.9"}
+
+    told = rights(signed_in(ada).get("/c/test-eu/explain/client/", asked))
+
+    assert told["Write on topic orders"] == ("unknown", "cannot tell: permits are not in the log")

@@ -18,6 +18,7 @@ from aclweb.acl.needs.assessment import (
 )
 from aclweb.acl.needs.calls import Api, Case, Check, Refusal, Right, checks_of
 from aclweb.acl.needs.errors import ERRORS, Error
+from aclweb.acl.needs.one_sentence import summary, summary_of_hosts
 from aclweb.acl.needs.protocol import APIS
 from aclweb.acl.needs.roles import GIVEN_ROLES, Call, ClientAction, Names, Role, calls_under
 
@@ -54,6 +55,8 @@ __all__ = [
     "needed_acls",
     "needed_as_dict",
     "right_text",
+    "summary",
+    "summary_of_hosts",
     "target_text",
     "without_missing",
 ]

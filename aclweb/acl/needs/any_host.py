@@ -19,6 +19,7 @@ MOST_KINDS = 40
 """Combinations of results that are assessed; where hosts have more of them, that is given up."""
 
 DEPENDS = "DEPENDS"
+DEPENDS_ON_HOST = "It depends on the host: "
 _VERBS = {
     Outcome.WORKS: "works",
     Outcome.SHOWS_LESS: "does not see everything",
@@ -86,7 +87,7 @@ class HostsAssessed:
             there = [part.region for part in self.parts if part.outcome is outcome]
             if there and outcome is not rest:
                 clauses.append(f"{verb} from {places_words(there)}")
-        return f"It depends on the host: {', '.join(clauses)}, {_VERBS[rest]} from every other host."
+        return f"{DEPENDS_ON_HOST}{', '.join(clauses)}, {_VERBS[rest]} from every other host."
 
     def as_dict(self) -> dict[str, object]:
         return {

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from aclweb.acl.authorizer import Basis, Decision, Result, explain, part_words
-from aclweb.acl.model import WILDCARD, AuthorizerSettings, ResourceType, computed_once, name_text
+from aclweb.acl.model import WILDCARD, AccessRequest, AuthorizerSettings, ResourceType, computed_once
 from aclweb.acl.needs import (
     ACTIONS,
     GIVEN_ROLES,
@@ -26,6 +26,7 @@ from aclweb.acl.needs import (
     ClientAction,
     DecidedCall,
     HostsAssessed,
+    Names,
     Outcome,
     PartAssessed,
     Role,
@@ -35,6 +36,8 @@ from aclweb.acl.needs import (
     calls_under,
     checks_of,
     missing_roles,
+    summary,
+    summary_of_hosts,
     target_text,
     without_missing,
 )
@@ -63,6 +66,7 @@ _OUTCOMES = {
     Outcome.UNDECIDED: ("unknown", "cannot tell"),
     Outcome.NOT_ASKED: ("unknown", "not asked: no name is given"),
 }
+_RESULT_WORDS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UNDECIDED: "cannot tell"}
 _MARKS = {Result.ALLOWED: "allowed", Result.DENIED: "none", Result.UNDECIDED: "unknown"}
 
 
@@ -193,6 +197,25 @@ class CallRow:
 
 
 @dataclass(frozen=True)
+class Need:
+    """One right that an action depends on, or several of which one is enough, with the answer."""
+
+    asked: Asked
+    alternatives: tuple[Alternative, ...]
+
+    @property
+    def mark(self) -> str:
+        marks = {each.mark for each in self.alternatives}
+        return next(mark for mark in ("allowed", "unknown", "refused", "none") if mark in marks)
+
+    @property
+    def word(self) -> str:
+        word = _RESULT_WORDS[self.asked.result]
+        is_harmless = self.asked.result is Result.DENIED and not self.asked.check.refusal.is_error
+        return f"{word}, without an error" if is_harmless else word
+
+
+@dataclass(frozen=True)
 class FromPart:
     """One part of the hosts as a table shows it. is_shown: its calls are shown below."""
 
@@ -223,11 +246,13 @@ class FromPart:
 class ClientAnswer:
     """Whether the action would work, and all that a page shows of it.
 
-    assessment: what the table of calls shows. hosts: the answer for every host at once, for a
-    question without a host; shown: the part of them that `assessment` is for, where they differ.
+    assessment: what the tables of rights and calls show. names: those that were given. hosts: the answer
+    for every host at once, for a question without a host; shown: the part of them that `assessment`
+    is for, where they differ.
     """
 
     assessment: Assessment
+    names: Names
     hosts: HostsAssessed | None = None
     shown: PartAssessed | None = None
 
@@ -250,17 +275,11 @@ class ClientAnswer:
         return "It depends on the host" if self.depends else _HEADINGS[self._outcome][1]
 
     @property
-    def hosts_sentence(self) -> str:
-        """What is said of all hosts, before what holds from the part that is shown."""
-        hosts = self.hosts
-        if hosts is None:
-            return ""
-        if self.depends:
-            action, who = self.assessment.action.name, name_text(self.assessment.principal)
-            return f"{action} for {who} {hosts.sentence.removeprefix('It depends on the host: ')}"
-        if not hosts.is_complete:
-            return f"{hosts.sentence} Ask with one address."
-        return f"{hosts.sentence} Why differs from host to host." if self.shown is not None else ""
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        if self.hosts is not None:
+            return summary_of_hosts(self.hosts, self.names)
+        return summary(self.assessment, self.names)
 
     @computed_once
     def from_parts(self) -> tuple[FromPart, ...]:
@@ -295,22 +314,37 @@ class ClientAnswer:
 
     @computed_once
     def story(self) -> tuple[str, ...]:
-        """What happens and why; the error, what is missing and what denies it are apart."""
+        """What happens and why, after `sentence`; the error, what is missing and what denies it are apart."""
         lists = (self.assessment.missing, self.assessment.denied_by)
         listed = sum(len(bindings) + 1 for bindings in lists if bindings)
         sentences = self.assessment.sentences
         error = self.assessment.error
         seen = f"The client sees {error.name} ({error.code})." if error is not None else None
         host = self.assessment.host
+        # Of an action that does not fail the first one says what `sentence` does.
+        first = 0 if self.assessment.outcome is Outcome.FAILS else 1
         return tuple(
             _told(sentence, host, self.is_every_other)
-            for sentence in sentences[: len(sentences) - listed]
+            for sentence in sentences[first : len(sentences) - listed]
             if seen is None or not sentence.startswith(seen)
         )
 
     @computed_once
     def calls(self) -> tuple[CallRow, ...]:
         return tuple(CallRow(verdict, self.is_every_other) for verdict in self.assessment.calls)
+
+    @computed_once
+    def needs(self) -> tuple[Need, ...]:
+        """Each right that the action depends on, once, in the order in which it is asked for.
+
+        Where one right is needed by itself, a choice between it and others asks for nothing more.
+        """
+        found: dict[frozenset[AccessRequest], Need] = {}
+        for row in self.calls:
+            for asked, alternatives in row.checks if row.verdict.needed else ():
+                requests = frozenset(decision.request for decision in asked.decisions)
+                found.setdefault(requests, Need(asked, alternatives))
+        return tuple(need for requests, need in found.items() if not any(other < requests for other in found))
 
     @property
     def hazards(self) -> tuple[str, ...]:
@@ -354,16 +388,16 @@ def client_answer(form: ClientForm, view: ClusterView, *, at: str = "") -> Clien
         )
 
     if host != WILDCARD:
-        return ClientAnswer(assessed(host))
+        return ClientAnswer(assessed(host), form.names)
     hosts = assess_for_any_host(
         form.client_action, principal=principal, names=form.names, index=view.index, settings=view.settings
     )
     if len(hosts.parts) < 2:
         whole = hosts.elsewhere
-        return ClientAnswer(whole if hosts.is_complete else without_missing(whole), hosts)
+        return ClientAnswer(whole if hosts.is_complete else without_missing(whole), form.names, hosts)
     shown = next((part for part in hosts.parts if part.region.example == at), hosts.parts[-1])
     there = assessed(shown.region.example)
-    return ClientAnswer(there if _is_one_host(shown) else without_missing(there), hosts, shown)
+    return ClientAnswer(there if _is_one_host(shown) else without_missing(there), form.names, hosts, shown)
 
 
 def _is_one_host(part: PartAssessed) -> bool:

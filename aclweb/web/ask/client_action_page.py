@@ -9,8 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.insights.current import current_load
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
-from aclweb.web.ask.client_action import ClientForm, client_answer
+from aclweb.web.ask.client_action import Alternative, ClientAnswer, ClientForm, Need, client_answer
+from aclweb.web.ask.log_evidence import RightInLog, rights_in_log
 from aclweb.web.ask.ticket import client_ticket_of
 from aclweb.web.shell import as_of
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -32,6 +35,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         answer = client_answer(form, view, at=request.GET.get("at", ""))
         context |= {
             "answer": answer,
+            "has_log": not moment.is_past and current_load(cluster) is not None,
+            "needs": _needs(answer, view, host=form.cleaned_data["host"], is_past=moment.is_past),
             "ticket": client_ticket_of(
                 answer,
                 view,
@@ -49,3 +54,22 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         section="home",
         status=422 if is_wrong else 200,
     )
+
+
+def _needs(
+    answer: ClientAnswer, view: ClusterView, *, host: str, is_past: bool
+) -> list[tuple[Need, list[tuple[Alternative, RightInLog | None]]]]:
+    """Return each right that the action needs, and what the log tells of it; nothing of the past."""
+    decisions = [decision for need in answer.needs for decision in need.asked.decisions]
+    region = answer.shown.region if answer.shown is not None else None
+    told = {} if is_past else rights_in_log(view, decisions, host=host, region=region)
+    return [
+        (
+            need,
+            [
+                (each, told.get(decision.request))
+                for each, decision in zip(need.alternatives, need.asked.decisions, strict=True)
+            ],
+        )
+        for need in answer.needs
+    ]

@@ -9,16 +9,17 @@ asks for the rest, so these denials count as well, and are counted apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import HostPart, Result
+from aclweb.acl.authorizer import Decision, HostPart, HostRegion, Result
 from aclweb.acl.matching import matching_of
-from aclweb.acl.model import WILDCARD, AccessRequest, Operation, ResourceType, number_of
+from aclweb.acl.model import WILDCARD, AccessRequest, Operation, Resource, ResourceType, number_of
 from aclweb.insights import queries
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.queries import Seen
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask.answering import Answer, FromHosts
 
@@ -36,6 +37,14 @@ class LogEvidence:
 
     kind: str
     heading: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class RightInLog:
+    """What the log tells of one right. kind: agrees, contradicts, silent or unknown."""
+
+    kind: str
     sentence: str
 
 
@@ -91,6 +100,48 @@ def evidence_by_host(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
     return tuple(_of_part(answer, each.part, seen) for each in answer.from_hosts)
 
 
+def rights_in_log(
+    view: ClusterView, decisions: Iterable[Decision], *, host: str, region: HostRegion | None = None
+) -> dict[AccessRequest, RightInLog]:
+    """Return what the log tells of each of these rights, by its request; empty where no log was read.
+
+    host: from where it was asked for, `*` for any. region: the part of the hosts that the decisions are for,
+    where they differ. One query for each resource.
+    """
+    load = current_load(view.cluster)
+    if load is None:
+        return {}
+    comes_from = matching_of(view.settings).comes_from
+
+    def is_meant(seen: Seen) -> bool:
+        if region is not None:
+            return _is_within(comes_from, region.hosts, region.except_hosts, seen)
+        return host in (WILDCARD, seen.request.host)
+
+    by_resource: dict[Resource, list[Seen]] = {}
+    found = {}
+    for decision in decisions:
+        asked = decision.request
+        if asked.resource_name is None or decision.result is Result.UNDECIDED:
+            continue
+        if asked.resource not in by_resource:
+            seen = queries.recent_requests(view.cluster, asked.resource, principal=asked.principal)
+            by_resource[asked.resource] = [each for each in seen if is_meant(each)]
+        mine = [each for each in by_resource[asked.resource] if _speaks_of(each, asked)]
+        found[asked] = _right_in_log(
+            _evidence(mine, decision.result), asked.operation, load, decision.allowed
+        )
+    return found
+
+
+def _right_in_log(evidence: Evidence, operation: Operation, load: Load, is_allowed: bool) -> RightInLog:
+    if evidence.shown:
+        return RightInLog("contradicts" if evidence.contradicts else "agrees", evidence.sentence(operation))
+    if is_allowed and not load.permits_seen:
+        return RightInLog("unknown", "cannot tell: permits are not in the log")
+    return RightInLog("silent", "no matching request")
+
+
 def _of_parts(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
     operation = answer.request.operation
     found = [(each, _of_part(answer, each.part, seen)) for each in answer.from_hosts]
@@ -119,13 +170,18 @@ def _agrees(text: str) -> LogEvidence:
 
 def _of_part(answer: Answer, part: HostPart, seen: Iterable[Seen]) -> Evidence:
     matching = matching_of(answer.view.settings)
-    mine = [
-        found
-        for found in seen
-        if all(matching.comes_from(host, found.request.host) for host in part.hosts)
-        and not any(matching.comes_from(host, found.request.host) for host in part.except_hosts)
-    ]
+    mine = [found for found in seen if _is_within(matching.comes_from, part.hosts, part.except_hosts, found)]
     return _evidence(mine, part.result)
+
+
+def _is_within(
+    comes_from: Callable[[str, str], bool], hosts: Iterable[str], except_hosts: Iterable[str], seen: Seen
+) -> bool:
+    """Return whether a request came from all these hosts, as ACLs write them, and from none of the exceptions."""
+    host = seen.request.host
+    return all(comes_from(each, host) for each in hosts) and not any(
+        comes_from(each, host) for each in except_hosts
+    )
 
 
 def _seen(cluster: Cluster, asked: AccessRequest) -> list[Seen]:

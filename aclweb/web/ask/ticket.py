@@ -55,7 +55,7 @@ def ticket_of(answer: Answer, *, doubts: Sequence[str], log: str, offers_edits: 
 def client_ticket_of(answer: ClientAnswer, view: ClusterView, *, host: str, address: str) -> Ticket:
     """Return the ticket of an answer about a whole client action, asked for `host` (`*` for any)."""
     assessment = answer.assessment
-    sentences = [sentence for sentence in (answer.hosts_sentence, *answer.story) if sentence]
+    sentences = [answer.sentence, *answer.story]
     error = assessment.error
     if error is not None:
         sentences.append(f"The client sees {error.name} ({error.code}).")
