@@ -59,7 +59,7 @@ def test_the_empty_question_suggests_one_that_the_acls_answer(cluster, ada, sign
     acls = [allow("User:bob", "WRITE", "orders.", pattern="PREFIXED"), deny("User:dan", "READ", "stock")]
     sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu"), TopicInfo("stock")]))
 
-    page = signed_in(ada).get("/")
+    page = signed_in(ada).get("/?raw=1")
 
     suggested = [
         (request.principal, request.operation.name, request.resource_name)
@@ -67,6 +67,42 @@ def test_the_empty_question_suggests_one_that_the_acls_answer(cluster, ada, sign
     ]
     assert suggested == [("User:dan", "READ", "stock"), ("User:bob", "WRITE", "orders.eu")]
     assert "No, refused" in text(signed_in(ada).get(f"/?{links.question(page.context['examples'][0])}"))
+
+
+def test_home_asks_about_a_client_first_and_each_verb_has_its_names(browser):
+    fields = {
+        address: [field.name for field in browser.get(address).context["form"].role_fields]
+        for address in ("/", "/?action=produce", "/?action=produce-transactional")
+    }
+
+    assert fields == {
+        "/": ["topic", "group"],
+        "/?action=produce": ["topic"],
+        "/?action=produce-transactional": ["topic", "group", "transactional-id", "input-topic"],
+    }
+
+
+def test_choosing_a_verb_keeps_what_was_typed_and_answers_nothing(browser):
+    page = browser.get("/", {"action": "produce", "principal": "User:bob", "topic": "orders.eu", "host": ""})
+
+    assert "answer" not in page.context
+    assert [page.context["form"][name].value() for name in ("principal", "topic")] == [
+        "User:bob",
+        "orders.eu",
+    ]
+
+
+@pytest.mark.parametrize("action", ["admin-list-acls", "fly", "\0", ""])
+def test_an_action_without_a_tab_of_its_own_is_shown_or_replaced(browser, action):
+    page = browser.get("/", {"action": action})
+
+    assert page.status_code == 200
+    assert page.context["form"].client_action.name in dict(page.context["verbs"])
+
+
+def test_a_raw_operation_is_a_link_away_and_leads_back(browser):
+    assert "/?cluster=test-eu&amp;raw=1" in browser.get("/").content.decode()
+    assert "Ask about a client action" in plain(browser.get("/?raw=1"))
 
 
 def test_a_refusal_shows_the_sentence_the_gate_that_decides_and_the_nearest_miss(browser):

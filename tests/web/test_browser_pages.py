@@ -43,6 +43,8 @@ COMMANDS = (
 MAPPING = {"kind": "ssl", "rules": "RULE:^CN=([^,]*),.*$/$1/L", "names": f"{LONG[5:]}\nO=Nobody"}
 PAGES = {
     "home": "/",
+    "home with a verb of many names": "/?action=produce-transactional",
+    "home, a raw operation": "/?raw=1",
     "a refusal": f"/?{QUESTION}",
     "a permission": f"/?{QUESTION}10.0.0.9".replace("WRITE", "READ"),
     "explain": f"/c/test-eu/explain/?{QUESTION}",
@@ -142,7 +144,7 @@ def test_the_sign_in_page_is_quiet_and_accessible(window):
 
 
 def test_a_question_is_answered_in_place_and_the_address_follows(visit):
-    page = visit("/?cluster=test-eu")
+    page = visit("/?cluster=test-eu&raw=1")
 
     page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
     page.get_by_label("Which resource: its name").fill("orders.eu")
@@ -152,6 +154,18 @@ def test_a_question_is_answered_in_place_and_the_address_follows(visit):
 
     assert "principal=User%3Adan" in page.url
     assert page.watch.complaints == []
+
+
+def test_a_verb_is_chosen_and_asked_by_keys_without_scripts(visit):
+    page = visit("/?cluster=test-eu", scripts=False)
+    page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
+    page.get_by_role("button", name="Produce", exact=True).click()
+    page.get_by_label("topic", exact=True).fill("orders.eu")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="No, it would fail").wait_for()
+
+    assert page.get_by_label("Who", exact=True).input_value() == "User:dan"
+    assert "action=produce&" in page.url
 
 
 def test_the_reason_behind_a_cell_opens_and_closes_by_keyboard(visit):
@@ -170,7 +184,7 @@ def test_the_reason_behind_a_cell_opens_and_closes_by_keyboard(visit):
 
 
 def test_without_scripts_the_same_questions_are_answered(visit):
-    page = visit("/?cluster=test-eu", scripts=False)
+    page = visit("/?cluster=test-eu&raw=1", scripts=False)
     page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
     page.get_by_label("Which resource: its name").fill("orders.eu")
     page.get_by_role("button", name="Ask", exact=True).click()

@@ -104,7 +104,9 @@ def test_search_offers_pages_changes_and_names_with_their_addresses(client, sync
 
     assert ("What if: simulate a change", "page") in offered("any", "what")
     assert offered("any", f"cr-{change.pk}")[0] == (f"CR-{change.pk}: Let bob read orders", "change")
-    assert [note for _, note in offered("any", "bob")] == ["change", "principal", "group", "search"]
+    assert [note for _, note in offered("any", "bob")] == [
+        "change", "principal", "question", "group", "search",
+    ]  # fmt: skip
     assert offered("any", "") == []
 
 
@@ -118,6 +120,34 @@ def test_a_text_that_is_one_name_leads_to_its_page(client, synced, ada, text, na
 
     assert answer.status_code == 302
     assert client.get(answer.url).resolver_match.url_name == name
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "filled"),
+    [
+        ("can bob consume orders.eu?", "Ask: may bob consume orders.eu?", ("bob", "consume", "orders.eu")),
+        (
+            "User:bob produce to orders.eu",
+            "Ask: may User:bob produce orders.eu?",
+            ("User:bob", "produce", "orders.eu"),
+        ),
+        ("bob consume", "Ask: may bob consume?", ("bob", "consume", "")),
+        ("bob", "Ask: may User:bob consume, produce, …?", ("User:bob", "consume", None)),
+        ("orders.eu", "Ask: may a client use orders.eu?", (None, "consume", "orders.eu")),
+    ],
+)
+def test_a_question_in_the_search_field_leads_to_its_form(client, synced, ada, offered, typed, name, filled):
+    client.force_login(ada)
+    assert (name, "question") in offered("any", typed)
+
+    page = client.get(reverse("search", args=[synced.slug]), {"q": typed, "all": "1"})
+    (place,) = page.context["questions"]
+    form = client.get(place.url).context["form"]
+
+    assert place.name == name
+    assert place.url.replace("&", "&amp;") in page.content.decode()
+    assert (form["principal"].value(), form["action"].value(), form["topic"].value()) == filled
+    assert not form.is_bound
 
 
 @pytest.mark.parametrize("asked", [{"q": "orders"}, {"q": "orders.eu", "all": "1"}, {"q": "CR-99"}])
@@ -144,7 +174,7 @@ def test_names_with_letters_that_no_database_holds_find_nothing(offered):
 @pytest.mark.django_db(transaction=True)
 class TestInABrowser:
     def test_a_question_is_asked_by_keys_alone(self, window, synced, ada):
-        page = window(ada, "/")
+        page = window(ada, "/?raw=1")
         who = page.locator("#ask-principal")
         who.focus()
         page.keyboard.type("bo")

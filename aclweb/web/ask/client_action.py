@@ -70,6 +70,25 @@ _RESULT_WORDS = {Result.ALLOWED: "allowed", Result.DENIED: "refused", Result.UND
 _MARKS = {Result.ALLOWED: "allowed", Result.DENIED: "none", Result.UNDECIDED: "unknown"}
 
 
+# What clients mostly do, as the ask line offers it.
+_VERBS = (
+    ("consume", "Consume"),
+    ("produce", "Produce"),
+    ("produce-transactional", "Produce in transactions"),
+    ("streams", "Run Streams"),
+    ("connect", "Run Connect"),
+    ("admin-create-topics", "Create topics"),
+    ("admin-describe-configs", "Read configs"),
+)
+FIRST_VERB = _VERBS[0][0]
+
+
+def verbs_with(action: ClientAction) -> tuple[tuple[str, str], ...]:
+    """Return the actions that an ask line offers, each with its word; this action is among them."""
+    others = () if action.name in dict(_VERBS) else ((action.name, action.name),)
+    return (*_VERBS, *others)
+
+
 class ClientForm(AskForm):
     """Who does what from where: a client action in place of one operation."""
 
@@ -105,6 +124,14 @@ class ClientForm(AskForm):
                     }
                 ),
             )
+
+    def as_sentence(self) -> ClientForm:
+        """Return the form with fields as they are in an ask line."""
+        for name, field in self.fields.items():
+            field.widget.attrs.pop("class", None)
+            if name not in ("principal", "host") and not field.widget.attrs.get("placeholder"):
+                field.widget.attrs["placeholder"] = "its name" if name in self.needed else "optional"
+        return self
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:

@@ -144,13 +144,12 @@ class ClientError:
         others = f"{self.more:,} other errors or names" if self.more > 1 else "another error or name"
         return f"The text also holds {others}; the first was taken."
 
-    @property
-    def client_query(self) -> str:
-        """The query of the form for client actions with what is known; empty where none fits."""
+    def client_address(self, cluster: Cluster) -> str:
+        """Return the address of the form for client actions with what is known; empty where none fits."""
         if self.kind not in _BEGIN_WITH:
             return ""
         action, role = _BEGIN_WITH[self.kind]
-        return links.encoded(choose="1", action=ACTIONS[action].name, **{role: self.name})
+        return links.client_action(cluster, action=ACTIONS[action].name, **{role: self.name})
 
     def elsewhere(self, view: ClusterView, visible: Iterable[Cluster]) -> tuple[tuple[str, str], ...]:
         """Return (name, address) of visible clusters that have the resource, where this one does not know it."""

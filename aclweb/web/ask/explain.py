@@ -92,6 +92,7 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
     }
     if reported is not None:
         context["elsewhere"] = reported.elsewhere(view, access.visible_clusters(request.user))
+        context["client_address"] = reported.client_address(cluster)
     if view.revision is not None and form.is_bound and form.is_valid():
         context |= answered(request, form.request(), view, moment)
         found = context["answer"]

@@ -1,4 +1,7 @@
-"""May this principal do that? The question first, then the state of the clusters and recent changes."""
+"""May this principal do that? The question first, then the state of the clusters and recent changes.
+
+The question begins with what clients do; one about a raw operation is a link away, and is answered here.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
 from aclweb.web.ask.answer_context import answered
+from aclweb.web.ask.client_action import FIRST_VERB, ClientForm, verbs_with
 from aclweb.web.ask.examples import examples
 from aclweb.web.changes import recent
 from aclweb.web.shell import as_of, frame, links
@@ -27,11 +31,22 @@ def ask(request: HttpRequest) -> HttpResponse:
     if cluster is None:
         return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
     view = current.in_force(cluster)
-    form = AskForm(request.GET if "principal" in request.GET else None, settings=view.settings)
+    asks_action = "action" in request.GET or not request.GET.keys() & {"principal", "raw"}
+    form: AskForm
+    if asks_action:
+        form = ClientForm(
+            settings=view.settings, initial={"action": FIRST_VERB, **request.GET.dict()}
+        ).as_sentence()
+    else:
+        form = AskForm(request.GET if "principal" in request.GET else None, settings=view.settings)
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": view}
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required
         context["changes"] = recent(request.user, access.visible_clusters(request.user))
+    if isinstance(form, ClientForm):
+        verbs = verbs_with(form.client_action)
+        word = dict(verbs)[form.client_action.name]
+        context |= {"verbs": verbs, "verb": word[:1].lower() + word[1:]}
     if view.revision is not None and form.is_bound and form.is_valid():
         context |= answered(request, form.request(), view, as_of.NOW)
         context["permalink"] = links.explain(cluster, form.request())

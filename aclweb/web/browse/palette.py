@@ -1,4 +1,4 @@
-"""Where can somebody go who types this: to a page, a change, a topic, a group or a principal?
+"""Where can somebody go who types this: to a page, a change, a topic, a group, a principal, or a question about one?
 
 The search field offers these places while somebody types, and a text that is exactly one of them leads there.
 """
@@ -21,6 +21,11 @@ from aclweb.web.shell import links
 
 _MOST_OF_A_KIND = 5
 _MOST_CHANGES = 4
+# "can bob consume orders.eu", as far as it is typed.
+_QUESTION = re.compile(
+    r"(?:(?:can|may|ask)\s+)?(?P<who>\S+)\s+(?P<verb>consume|produce)(?:\s+(?:to\s+|from\s+)?(?P<topic>\S+?)\??)?\s*",
+    re.IGNORECASE,
+)
 _CHANGE = re.compile(r"CR-?\s*([0-9]{1,9})", re.IGNORECASE)
 
 # What people call a page, and the name of its address. Those of a cluster take its slug.
@@ -77,10 +82,35 @@ def places_like(view: ClusterView, person: User, text: str, most: int) -> list[P
     pages = [*_pages(view, text)]
     first = [page for page in pages if page.name.casefold().startswith(text.casefold())]
     others = [page for page in pages if page not in first]
-    found = [*first, *islice(changes, _MOST_CHANGES), *_named(view, text, _MOST_OF_A_KIND), *others]
+    named = [*_named(view, text, _MOST_OF_A_KIND)]
+    questions = questions_about(view, text)
+    found = [*first, *islice(changes, _MOST_CHANGES), *named[:1], *questions, *named[1:], *others]
     address = f"{reverse('search', args=[view.cluster.slug])}?{links.encoded(q=text, all='1')}"
     every = Place(f"All names and ACLs that contain {text}", "search", address, is_name=False)
     return [*found[: most - 1], every]
+
+
+def questions_about(view: ClusterView, text: str) -> list[Place]:
+    """Return the question that the text asks, or one about the first principal or topic of such a name.
+
+    Each leads to the form for client actions with what is known filled in.
+    """
+    asked = _QUESTION.fullmatch(text.strip())
+    if asked is not None:
+        who, verb, topic = asked["who"], asked["verb"].lower(), asked["topic"] or ""
+        address = links.client_action(view.cluster, principal=who, action=verb, topic=topic)
+        return [
+            Place(f"Ask: may {who} {verb}{f' {topic}' if topic else ''}?", "question", address, is_name=False)
+        ]
+    if not text.strip():
+        return []
+    for name in lists.principals_like(view, text, 1):
+        address = links.client_action(view.cluster, principal=name, action="consume")
+        return [Place(f"Ask: may {name} consume, produce, …?", "question", address, is_name=False)]
+    for name in lists.resources_like(view, ResourceType.TOPIC, text, 1):
+        address = links.client_action(view.cluster, topic=name, action="consume")
+        return [Place(f"Ask: may a client use {name}?", "question", address, is_name=False)]
+    return []
 
 
 def _named(view: ClusterView, text: str, most: int) -> Iterator[Place]:

@@ -14,7 +14,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.inventory import lists
 from aclweb.inventory.current import in_force
-from aclweb.web.browse.palette import exact_place
+from aclweb.web.browse.palette import exact_place, questions_about
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_of
 
@@ -38,6 +38,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     if text.strip():
         filters = lists.AclListFilters(text=text)
         context |= {
+            "questions": questions_about(in_force(cluster), text),
             "topics": page_of(lists.list_names(cluster, ResourceType.TOPIC, text), 1, SHOWN),
             "groups": page_of(lists.list_names(cluster, ResourceType.GROUP, text), 1, SHOWN),
             "principals": page_of(lists.list_principals(cluster, text), 1, SHOWN),

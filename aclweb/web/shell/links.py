@@ -50,6 +50,11 @@ def question(request: AccessRequest) -> str:
     return encoded(**asked)
 
 
+def client_action(cluster: Cluster, **fields: str) -> str:
+    """Return the address of the form for client actions with these fields filled in, which asks nothing yet."""
+    return f"{reverse('client-action', args=[cluster.slug])}?{encoded(choose='1', **fields)}"
+
+
 def explain_cell(
     cluster: Cluster, who: str, operation: Operation, kind: ResourceType, name: str, host: str
 ) -> str:
