@@ -24,7 +24,8 @@ WHOLE = "read"  # the state of a file that was read to its end
 class LogFile:
     """One file of the log: `permits` are decisions in it that allowed something.
 
-    state: how far it could be read, "read" for to its end; `reason` says what was in the way.
+    state: how far it could be read, "read" for to its end; `reason` says what was in the way. broker: whose log it is,
+    and layout: how its records are written, both empty where the load does not tell.
     """
 
     name: str
@@ -35,6 +36,8 @@ class LogFile:
     last_at: str | None
     state: str = WHOLE
     reason: str = ""
+    broker: str = ""
+    layout: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -144,6 +147,8 @@ def _file(file: Mapping[str, Any]) -> LogFile:
         last_at=file["last_at"],
         state=file.get("state", WHOLE),
         reason=file.get("reason", ""),
+        broker=file.get("broker") or "",
+        layout=file.get("layout") or "",
     )
 
 

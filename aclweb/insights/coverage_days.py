@@ -16,6 +16,9 @@ from aclweb.insights.retired import broker_days
 # What a day of a broker shows, the best first.
 PERMITS, DENIALS, GAP, NONE, GONE = "permits", "denials", "gap", "none", "gone"
 
+# What an hour of a broker shows beside these: it is before the first or after the last record of the log.
+OUTSIDE = "outside"
+
 WORDS = {
     PERMITS: "permits and denials",
     DENIALS: "denials only",
@@ -41,6 +44,23 @@ class DayCell:
     def share(self) -> float:
         """How much of the day has a log, from 0 to 1."""
         return (self.hours & self.wanted).bit_count() / max(1, self.wanted.bit_count())
+
+    @property
+    def by_hour(self) -> tuple[str, ...]:
+        """What each of the 24 hours shows: PERMITS, DENIALS (it wrote, and no permit), NONE, GONE or OUTSIDE.
+
+        An hour in which it wrote counts for what it wrote, wherever it lies.
+        """
+        return tuple(map(self._of_hour, range(24)))
+
+    def _of_hour(self, hour: int) -> str:
+        if self.permit_hours >> hour & 1:
+            return PERMITS
+        if self.hours >> hour & 1:
+            return DENIALS
+        if self.kind == GONE:
+            return GONE
+        return NONE if self.wanted >> hour & 1 else OUTSIDE
 
     @property
     def missing(self) -> str:
@@ -138,8 +158,8 @@ class CoverageDays:
         )
 
 
-def coverage_days(load: Load | None, *, days: int) -> CoverageDays:
-    """Return what each broker logged on each of the last so many days of the log; one query."""
+def coverage_days(load: Load | None, *, days: int, broker: str | None = None) -> CoverageDays:
+    """Return what each broker, or one alone, logged on each of the last so many days of the log; one query."""
     if load is None or load.last_at is None:
         return CoverageDays((), (), (), (), (0,) * 24)
     last = load.last_at.date()
@@ -148,12 +168,13 @@ def coverage_days(load: Load | None, *, days: int) -> CoverageDays:
     rows: dict[str, dict[date, tuple[int, int, int, int]]] = {}
     gone: dict[str, date | None] = {}
     columns = ("broker", "day", "hours", "permit_hours", "lines", "permits", "gone")
-    for broker, day, *figures, since in broker_days(load).values_list(*columns):
+    asked = broker_days(load) if broker is None else broker_days(load).filter(broker=broker)
+    for name, day, *figures, since in asked.values_list(*columns):
         hours, permit_hours, lines, permits = figures
-        rows.setdefault(broker, {})[day] = (hours, permit_hours, lines, permits)
-        gone[broker] = since
+        rows.setdefault(name, {})[day] = (hours, permit_hours, lines, permits)
+        gone[name] = since
     wanted = {day: _wanted(load, day) for day in window}
-    brokers = tuple(_broker(broker, rows[broker], gone[broker], wanted) for broker in sorted(rows))
+    brokers = tuple(_broker(name, rows[name], gone[name], wanted) for name in sorted(rows))
     return CoverageDays(
         days=window,
         brokers=brokers,

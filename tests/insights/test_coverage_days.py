@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, date, timedelta
 
 import pytest
@@ -188,3 +189,37 @@ def test_saying_it_twice_keeps_the_later_day(one_stopped, read_cluster, ada):
         retire(cluster=read_cluster, broker="b2", since=date(2026, 11, day), actor=ada)
 
     assert [row.since.day for row in RetiredBroker.objects.all()] == [16]
+
+
+def test_each_hour_of_a_broker_shows_what_it_wrote(given):
+    """The log begins on 7 November at 08:00 and ends on the 20th at 20:00."""
+    days = log_days("b1", permit_hours=(9, 10))
+    days[3]["hours"] = [9, 10, 11]
+    given(coverage=[*days, *log_days("b2")])
+
+    (b1,) = coverage_days(Load.objects.get(current=True), days=90, broker="b1").brokers
+
+    letters = ["".join(kind[0] for kind in cell.by_hour) for cell in b1.days]
+    assert letters[1] == "d" * 9 + "pp" + "d" * 13
+    assert letters[3] == "n" * 9 + "ppd" + "n" * 12
+    assert b1.days[0].day.isoformat() == "2026-11-07"
+
+
+def test_hours_before_the_log_and_after_it_are_outside_and_those_of_a_broker_gone_say_so(given, cluster, dot):
+    first, *rest = log_days("b1", last=MIDDLE)
+    hours = list(range(8, 24))
+    given(coverage=[first | {"hours": hours, "permit_hours": hours}, *rest, *log_days("b2")])
+    retire(cluster=cluster, broker="b1", since=MIDDLE.date() + 2 * DAY, actor=dot)
+
+    (b1,) = coverage_days(Load.objects.get(current=True), days=90, broker="b1").brokers
+
+    shown = [Counter(cell.by_hour) for cell in b1.days]
+    assert shown[0] == {"outside": 8, "permits": 16}
+    assert shown[7] == {"none": 24}
+    assert shown[8] == {"gone": 24}
+
+
+def test_of_a_broker_that_no_log_names_nothing_is_found(given):
+    given(coverage=log_days("b1"))
+
+    assert coverage_days(Load.objects.get(current=True), days=90, broker="b").brokers == ()

@@ -143,6 +143,8 @@ TABLE: dict[str, Row] = {
     "analysis-export": Row(f"{C}insights/analyses/{{result}}/export/", SEEN),
     "week": Row(f"{C}insights/week/", SEEN),
     "coverage": Row(f"{C}insights/coverage/", SEEN),
+    # No log names it.
+    "broker-hours": Row(f"{C}insights/coverage/broker/?name=b1", (302, 404, 404, 404, 404, 404)),
     "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
     # Nobody has named a broker, which is said on the page.
     "broker-retire": Row(f"{C}insights/coverage/retire/", (302, 404, 403, 403, 403, 422), "post"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from datetime import UTC, timedelta
 from html import unescape
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from aclweb.insights.load import load
 from tests.browsing import axe_violations
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 - a fixture
-from tests.insights.results import FIRST, log_days, write_result
+from tests.insights.results import FIRST, LAST, file, log_days, write_result
 from tests.insights.test_coverage_days import MIDDLE
 
 PAGE = "/c/test-eu/insights/coverage/"
@@ -112,3 +114,79 @@ def test_a_broker_is_retired_and_taken_back_by_its_buttons(logged, window, dot):
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         assert axe_violations(page) == [], theme
+
+
+HOURS = f"{PAGE}broker/"
+
+
+def test_a_broker_leads_to_its_hours_its_layout_and_its_files(read_cluster, tmp_path, cho, signed_in):  # noqa: F811
+    files = [
+        file("b&1/a.log", permits=9) | {"broker": "b&1", "layout": "strimzi"},
+        file("b&1/a.log.1.gz", permits=0)
+        | {"broker": "b&1", "layout": None, "state": "truncated", "reason": "It ends too early."},
+        file("b2/a.log", permits=9) | {"broker": "b2", "layout": "kafka"},
+    ]
+    days = [*log_days("b&1", permit_hours=(9,)), *log_days("b2")]
+    load(write_result(tmp_path / "usage", BINDINGS, files=files, coverage=days), read_cluster)
+    client = signed_in(cho)
+    overview = client.get(PAGE).content.decode()
+    link = unescape(re.search(r'href="([^"]*coverage/broker/[^"]*)"', overview)[1])
+
+    page = " ".join(unescape(re.sub("<[^>]+>", " ", client.get(link).content.decode())).split())
+
+    assert link == f"{HOURS}?name=b%261&days=90"
+    assert "b&1 logged permits in 14 of 336 hours, a log without permits in 322." in page
+    assert "layout strimzi, level of the logger" in page
+    assert "truncated It ends too early." in page
+    assert "20 Nov 2026 09:00–10:00 00:00–09:00, 10:00–24:00 –" in page
+    assert "b2/a.log" not in page
+
+
+def test_the_hours_download_as_rows(logged, cho, signed_in):
+    client = signed_in(cho)
+
+    answer = client.get(HOURS, {"name": "b2", "format": "csv"})
+    rows = list(csv.DictReader(b"".join(answer).decode().splitlines()))
+
+    assert rows[0] == {"broker": "b2", "day": "2026-11-07", "hour": "0", "shows": "permits"}
+    assert {row["shows"] for row in rows if row["day"] == "2026-11-15"} == {"no log"}
+    assert client.get(HOURS, {"name": "b2", "format": "xml"}).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["", "b3", "b2\x00", "\ud800", "x" * 40_000])
+def test_a_broker_that_no_log_names_has_no_page(logged, cho, signed_in, name):
+    assert signed_in(cho).get(HOURS, {"name": name.encode("utf-8", "replace")}).status_code == 404
+
+
+def test_the_hours_of_400_days_are_paged(
+    read_cluster,  # noqa: F811
+    tmp_path,
+    cho,
+    signed_in,
+    django_assert_max_num_queries,
+):
+    days = log_days("b1", first=LAST - timedelta(days=300))
+    loaded = load(write_result(tmp_path / "usage", BINDINGS, coverage=days), read_cluster)
+    type(loaded).objects.filter(pk=loaded.pk).update(first_at=LAST.replace(tzinfo=UTC) - timedelta(days=300))
+    client = signed_in(cho)
+    asked = {"name": "b1", "days": "400"}
+    client.get(HOURS, asked)
+
+    with django_assert_max_num_queries(20):
+        page = client.get(HOURS, asked).content.decode()
+
+    assert page.count('<td class="main nowrap">') == 31
+    assert "24 Jan 2026" in client.get(HOURS, asked | {"page": "10"}).content.decode()
+    assert len(page) < 200_000
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_hours_are_accessible_and_fit_a_phone(logged, window, cho):
+    page = window(cho, f"{HOURS}?name=b2")
+
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth"), width
+        assert axe_violations(page) == []
+    assert page.watch.complaints == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -145,6 +145,20 @@ def day_rows(days: Sequence[tuple[str, float]]) -> tuple[tuple[str, str], ...]:
     for place, (kind, share) in enumerate(days):
         height = round(20 * share, 1)
         paths.setdefault(kind, []).append(f"M{place * 10 + 0.5} {20 - height}h9v{height}h-9z")
+    return tuple((kind, "".join(cells)) for kind, cells in paths.items())
+
+
+def hour_cells(days: Sequence[Sequence[str]], heights: Mapping[str, float]) -> tuple[tuple[str, str], ...]:
+    """Return for each kind of hour the path of its cells in a drawing 10 wide a day and 10 high an hour.
+
+    days: for each day the kind of each hour, of which the first is at the top. heights: of kinds that are not 9 high.
+    """
+    paths: dict[str, list[str]] = {}
+    for place, hours in enumerate(days):
+        for hour, kind in enumerate(hours):
+            height = heights.get(kind, 9)
+            foot = hour * 10 + 9.5
+            paths.setdefault(kind, []).append(f"M{place * 10 + 0.5} {foot - height}h9v{height}h-9z")
     return tuple((kind, "".join(cells)) for kind, cells in paths.items())
 
 

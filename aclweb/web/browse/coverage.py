@@ -38,6 +38,7 @@ from aclweb.web.browse.acl_filters import Choice, with_field
 from aclweb.web.browse.charts import day_rows, hour_chart
 from aclweb.web.browse.insight_tabs import Head, head
 from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.links import encoded
 from aclweb.web.shell.paging import page_asked, page_of
 
 WINDOWS = (30, 90, 400)
@@ -60,9 +61,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class BrokerRow:
-    """One broker with the drawing of its days, a path for each kind of day; `form` where somebody may retire it."""
+    """One broker with the drawing of its days, a path for each kind of day; `form` where somebody may retire it.
+
+    url: the page of its hours.
+    """
 
     broker: BrokerCoverage
+    url: str
     paths: tuple[tuple[str, str], ...]
     number: int
     form: RetireForm | None
@@ -127,7 +132,7 @@ def retire_broker(request: HttpRequest, slug: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """Give each day of each broker as CSV."""
     cluster = access.cluster_or_404(request.user, slug)
-    found = coverage_days(coverage(cluster).load, days=_days_asked(request.GET))
+    found = coverage_days(coverage(cluster).load, days=days_asked(request.GET))
     answer = HttpResponse(write_rows(EXPORTED, _exported(found)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="coverage-{cluster.slug}.csv"'
     return answer
@@ -144,7 +149,7 @@ def _page(
     request: HttpRequest, cluster: Cluster, *, wrong: RetireForm | None = None, status: int = 200
 ) -> HttpResponse:
     covered = coverage(cluster)
-    days = _days_asked(request.GET)
+    days = days_asked(request.GET)
     found = coverage_days(covered.load, days=days)
     may_administer = access.may(request.user, "administer", cluster)
     top = head(cluster, covered.load)
@@ -157,9 +162,12 @@ def _page(
         "tab": "coverage",
         "found": found,
         "page": page,
-        "rows": [_row(each, number, wrong, may_administer) for number, each in enumerate(page.object_list)],
+        "rows": [
+            _row(each, hours_url(cluster, each.broker, days), number, wrong, may_administer)
+            for number, each in enumerate(page.object_list)
+        ],
         "together": day_rows([(kind, 1.0) for kind in found.together]),
-        "labels": _labels(found.days),
+        "labels": labels_of(found.days),
         "missing": found.missing[:MISSING_SHOWN],
         "more_missing": max(0, len(found.missing) - MISSING_SHOWN),
         "hours": hour_chart(found.permit_hours, most=len(found.days)),
@@ -180,14 +188,21 @@ def _page(
     )
 
 
-def _row(each: BrokerCoverage, number: int, wrong: RetireForm | None, may_administer: bool) -> BrokerRow:
+def hours_url(cluster: Cluster, broker: str, days: int) -> str:
+    """Return the address of the page with the hours of one broker."""
+    return f"{reverse('broker-hours', args=[cluster.slug])}?{encoded(name=broker, days=str(days))}"
+
+
+def _row(
+    each: BrokerCoverage, url: str, number: int, wrong: RetireForm | None, may_administer: bool
+) -> BrokerRow:
     form = None
     if may_administer and (each.gone_since is None or each.is_back):
         initial = {"broker": each.broker, "since": each.last + timedelta(days=1) if each.last else None}
         form = RetireForm(initial=initial, auto_id=f"broker-{number}-%s")
         if wrong is not None and wrong.data.get("broker") == each.broker:
             form = wrong
-    return BrokerRow(each, day_rows([(cell.kind, _height(cell)) for cell in each.days]), number, form)
+    return BrokerRow(each, url, day_rows([(cell.kind, _height(cell)) for cell in each.days]), number, form)
 
 
 def _height(cell: DayCell) -> float:
@@ -246,12 +261,12 @@ def _claims(cluster: Cluster, covered: Coverage, found: CoverageDays, top: Head)
         )
 
 
-def _days_asked(query: QueryDict) -> int:
+def days_asked(query: QueryDict) -> int:
     text = query.get("days", "")
     return int(text) if text in map(str, WINDOWS) else USUAL_DAYS
 
 
-def _labels(days: tuple[date, ...]) -> list[str]:
+def labels_of(days: tuple[date, ...]) -> list[str]:
     """Return words for five days at equal distances, the first and the last among them."""
     if len(days) < 5:
         return [f"{day.day} {day:%b}" for day in days]

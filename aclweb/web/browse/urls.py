@@ -6,6 +6,7 @@ from aclweb.web.browse import (
     acls,
     analyses,
     analysis_page,
+    broker_hours,
     completing,
     coverage,
     denials,
@@ -47,6 +48,7 @@ urlpatterns = [
     ),
     path("c/<slug:slug>/insights/week/", week.index, name="week"),
     path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
+    path("c/<slug:slug>/insights/coverage/broker/", broker_hours.detail, name="broker-hours"),
     path("c/<slug:slug>/insights/coverage/export/", coverage.export, name="coverage-export"),
     path("c/<slug:slug>/insights/coverage/retire/", coverage.retire_broker, name="broker-retire"),
 ]
