@@ -29,7 +29,6 @@ ROOMS = (
     if FULL
     else (
         "tests/audit",
-        "tests/inventory/test_declared.py",
         "tests/inventory/test_sync.py",
         "tests/inventory/test_tasks.py",
         "tests/changes/test_rollout.py",
@@ -42,7 +41,6 @@ ROOMS = (
 ELSEWHERE = (
     "tests/audit/test_verbs.py::test_a_process_that_only_starts_django_knows_every_verb_that_the_code_registers",
     "tests/changes/test_rollout.py::test_a_step_longer_than_the_lease_keeps_it",
-    "tests/inventory/test_declared.py::test_clusters_from_before_keep_what_holds_today_for_all_their_past",
 )
 
 READ_A_FILE = """

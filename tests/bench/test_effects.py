@@ -35,6 +35,9 @@ def small() -> World:
     return World.of(worlds.bindings(255), worlds.topic_names(150))
 
 
+@pytest.mark.thorough(
+    instead="tests/acl/test_shapes.py::test_a_shape_takes_at_most_half_more_work_than_is_kept"
+)
 @pytest.mark.long
 @pytest.mark.parametrize("title", WORST)
 def test_the_worst_edits_are_cheap_or_refused_with_a_sentence(small: World, title: str) -> None:

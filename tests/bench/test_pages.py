@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.thorough(
+    instead="tests/web/test_frame.py::test_a_page_costs_few_queries_and_runs_nothing_inline"
+)
 @pytest.mark.long
 def test_the_heavy_states_ask_and_work_out_no_more_than_they_may(tables: Path) -> None:
     small = ("--acls", "1000", "--topics", "500", "--requests", "2", "--changes", "60")

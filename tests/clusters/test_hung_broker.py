@@ -94,6 +94,9 @@ def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
     assert max(took) < PATIENCE_SECONDS
 
 
+@pytest.mark.thorough(
+    instead="tests/clusters/test_hung_broker.py::test_every_reading_succeeds_while_one_of_three_brokers_hangs"
+)
 def test_a_broker_that_stops_in_the_middle_is_left_for_another_one(three):
     address = ",".join(broker.bootstrap for broker in three)
     connection = Connection(ADMIN_API, address, three[0].connection().options, TIMEOUT_SECONDS)

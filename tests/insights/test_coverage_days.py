@@ -205,7 +205,7 @@ def test_each_hour_of_a_broker_shows_what_it_wrote(given):
     assert b1.days[0].day.isoformat() == "2026-11-07"
 
 
-def test_hours_before_the_log_and_after_it_are_outside_and_those_of_a_broker_gone_say_so(given, cluster, dot):
+def test_hours_outside_of_the_log_and_those_of_a_broker_gone_say_so(given, cluster, dot):
     first, *rest = log_days("b1", last=MIDDLE)
     hours = list(range(8, 24))
     given(coverage=[first | {"hours": hours, "permit_hours": hours}, *rest, *log_days("b2")])

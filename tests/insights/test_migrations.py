@@ -45,7 +45,7 @@ def database(request, tmp_path, django_db_blocker) -> Iterator[str]:
 
 
 @pytest.mark.thorough(
-    instead="tests/insights/test_migrations.py::test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards"
+    instead="tests/insights/test_migrations.py::test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migrating"
 )
 def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database):
     connection, now = connections[database], timezone.now()
@@ -71,6 +71,9 @@ def test_columns_that_nobody_read_come_back_empty_where_there_are_rows(database)
         cluster.delete()
 
 
+@pytest.mark.thorough(
+    instead="tests/insights/test_migrations.py::test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migrating"
+)
 def test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards(database, most_at_once):
     connection, last = connections[database], datetime(2026, 11, 20, 20, tzinfo=UTC)
     after = MigrationExecutor(connection).loader.graph.leaf_nodes()
@@ -149,7 +152,7 @@ def _at_requests_of_a_load(connection):
 
 
 @pytest.mark.thorough(
-    instead="tests/insights/test_migrations.py::test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards"
+    instead="tests/insights/test_migrations.py::test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migrating"
 )
 def test_each_line_of_a_clusters_log_paths_becomes_a_log_source_and_comes_back(database):
     connection = connections[database]

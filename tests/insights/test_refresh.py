@@ -85,7 +85,6 @@ def test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round(log
     assert queries.usage_of(logged, [key])[key].requests == 1
     assert inbox(logged, in_force_since=lambda numbers: {}).rows[0].cause.kind == "deny"
     assert [check.kind for check in declarations(logged)] == ["contradicts"]
-    assert_a_real_job_answers_from_its_table(logged)
 
 
 def access_table_of_another_cluster(one: rounds.Round, folder: Path) -> tuple[int, str]:
@@ -93,7 +92,12 @@ def access_table_of_another_cluster(one: rounds.Round, folder: Path) -> tuple[in
     return one.run(["access", *words])
 
 
-def assert_a_real_job_answers_from_its_table(logged: Cluster) -> None:
+@pytest.mark.spark
+@pytest.mark.thorough(instead="tests/pipeline/test_load_bearing.py::test_each_planted_acl_has_its_state")
+def test_an_analysis_answers_from_the_table_that_a_refresh_wrote(logged):
+    need_java()
+    with rounds.one_spark(600) as one:
+        refresh.refresh(logged, one.run)
     row = analyses.ask(cluster=logged, job="load-bearing", options={}, person="ada")
 
     assert running.run_next("worker")

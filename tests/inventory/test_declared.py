@@ -165,7 +165,7 @@ def test_a_snapshot_of_the_past_holds_what_was_declared_then(cluster, dot, capsy
 
 
 @pytest.mark.thorough(
-    instead="tests/insights/test_migrations.py::test_requests_that_are_loaded_stay_with_their_days_and_make_room_backwards"
+    instead="tests/insights/test_migrations.py::test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migrating"
 )
 @pytest.mark.django_db(transaction=True)
 def test_clusters_from_before_keep_what_holds_today_for_all_their_past():

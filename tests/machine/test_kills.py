@@ -314,6 +314,7 @@ def test_changes_go_on_with_the_queue_in_files(on_files, gate, part, number, mom
     survives(on_files, gate, part, number, moment)
 
 
+@pytest.mark.thorough(instead="tests/machine/test_kills.py::test_changes_go_on_with_the_queue_in_files")
 @pytest.mark.zookeeper
 @pytest.mark.redis
 @pytest.mark.parametrize(("part", "number", "moment"), cases("redis"))
@@ -321,7 +322,7 @@ def test_changes_go_on_with_redis(on_redis, gate, part, number, moment):
     survives(on_redis, gate, part, number, moment)
 
 
-@pytest.mark.thorough(instead="tests/machine/test_kills.py::test_changes_go_on_with_redis")
+@pytest.mark.thorough(instead="tests/machine/test_kills.py::test_changes_go_on_with_the_queue_in_files")
 @pytest.mark.zookeeper
 @pytest.mark.rabbitmq
 @pytest.mark.parametrize(("part", "number", "moment"), cases("rabbitmq"))

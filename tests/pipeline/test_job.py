@@ -120,6 +120,9 @@ def test_running_again_replaces_the_result_by_the_same_bytes(
     assert [folder.name for folder in tmp_path.iterdir()] == ["usage"]
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_job.py::test_a_group_of_rows_is_small_in_bytes_too_wherever_the_rows_are_parted"
+)
 @pytest.mark.spark
 def test_requests_are_written_some_at_a_time_and_never_held_at_once(
     spark, snapshot_file, logs, usage, tmp_path, monkeypatch

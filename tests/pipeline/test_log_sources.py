@@ -34,6 +34,9 @@ def sources(tmp_path) -> Path:
     return tmp_path / "sources.json"
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_layouts.py::test_each_file_is_counted_as_the_core_reads_it_and_its_layout_is_named"
+)
 @pytest.mark.spark
 def test_usage_reads_each_log_as_its_source_says(spark, snapshot_file, sources, tmp_path):
     run_main(spark, "usage", "--snapshot", snapshot_file, "--source", sources, "--out", tmp_path / "out")
