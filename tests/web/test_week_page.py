@@ -82,6 +82,7 @@ def test_each_link_of_the_page_is_there(logged, cho, signed_in):
 def test_without_a_log_it_says_that_it_cannot_tell(read_cluster, cho, signed_in):  # noqa: F811
     page = text_of(signed_in(cho).get(PAGE))
 
+    assert "This cluster was first read in the last seven days; no log was read." in page
     assert "No authorizer log with times has been read." in page
     assert "This cluster was first read within these seven days." in page
     assert "0 denials" not in page
@@ -99,6 +100,7 @@ def test_what_is_older_than_a_week_is_not_of_it(logged, ada, cho, signed_in):
     page = text_of(signed_in(cho).get(PAGE))
 
     assert "No change ended in the last seven days." in page
+    assert "first read in the last" not in page
     assert "No ACL was added or removed outside aclweb." in page
 
 

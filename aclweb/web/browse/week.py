@@ -149,11 +149,12 @@ def _first(log: LogWeek | None, acls: AclWeek) -> str:
     if acls.elsewhere_count:
         ways.append(f"{number_of(acls.elsewhere_count, 'edit', 'edits')} made elsewhere")
     if not ways:
-        return (
-            "No ACL changed in seven days."
-            if log is not None
-            else "No ACL changed in seven days; no log was read."
+        known = (
+            "This cluster was first read in the last seven days"
+            if acls.first_read
+            else "No ACL changed in seven days"
         )
+        return f"{known}." if log is not None else f"{known}; no log was read."
     *some, last = ways
     told = f"{', '.join(some)} and {last}" if some else last
     return f"{told[0].upper()}{told[1:]}."
