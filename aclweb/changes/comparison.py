@@ -83,9 +83,11 @@ class Comparison:
         sentences += self._caveats
         return tuple(sentences)
 
-    @property
-    def replay(self) -> Replay | None:
-        """What the requests of the first side's log would be answered on the second; None where no log was read."""
+    def replay(self, days: int | None = None) -> Replay | None:
+        """Return what the requests of the first side's log would be answered on the second; None where none was read.
+
+        days: the last ones of the log; None for all of it.
+        """
         left, right = self.left, self.right
         return replay_between(
             left.view,
@@ -94,6 +96,7 @@ class Comparison:
             (lambda: left.index, lambda: right.index),
             None if self.left_out else self.impact,
             (left.key, right.key),
+            days=days,
         )
 
     @property

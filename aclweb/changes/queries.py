@@ -223,8 +223,11 @@ def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> I
     return Inbox(tab=tab, rows=rows, counts=counts)
 
 
-def change_page(change: Change, user: User) -> ChangePage:
-    """Return everything that the page of `change` shows to `user`. The caller has checked that they may see it."""
+def change_page(change: Change, user: User, *, replay_days: int | None = None) -> ChangePage:
+    """Return everything that the page of `change` shows to `user`. The caller has checked that they may see it.
+
+    replay_days: the last ones of the log; None for all of it.
+    """
     prefetch_related_objects([change], "items", "approvals__reviewer")
     items = list(change.items.all())
     steps = _steps(items)
@@ -265,7 +268,9 @@ def change_page(change: Change, user: User) -> ChangePage:
         as_of_now=drift,
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,
-        replay=replay_of(view, change.delta, now.impact if now is not None else None) if is_open else None,
+        replay=replay_of(view, change.delta, now.impact if now is not None else None, days=replay_days)
+        if is_open
+        else None,
         is_open=is_open,
         would_now=would_now,
         steps=steps,

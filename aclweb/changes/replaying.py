@@ -21,18 +21,21 @@ _DENYING = ("loses", "depends")
 _replayed: Kept[Replay] = Kept(lambda found: found.weight, TooMuch)
 
 
-def replay_of(view: ClusterView, delta: Delta, impact: Impact | None) -> Replay | None:
+def replay_of(
+    view: ClusterView, delta: Delta, impact: Impact | None, *, days: int | None = None
+) -> Replay | None:
     """Return the replay of a cluster's log with this edit; None where no log was read.
 
-    impact: that of the edit, where it is known; one that takes nothing away needs no permits in the log.
+    impact: that of the edit, where it is known; one that takes nothing away needs no permits in the log. days: the
+    last ones of the log, of WINDOWS; None for all of it.
     """
     load = current_load(view.cluster)
     if load is None or view.revision is None:
         return None
     takes_away = _takes_away(impact)
     return _replayed.remember(
-        (load.pk, *on_which_impact_depends(view), delta.add, delta.remove, takes_away),
-        lambda: replay(load, delta, view.index, view.settings, takes_away=takes_away),
+        (load.pk, *on_which_impact_depends(view), delta.add, delta.remove, takes_away, days),
+        lambda: replay(load, delta, view.index, view.settings, takes_away=takes_away, days=days),
     )
 
 
@@ -43,10 +46,13 @@ def replay_between(
     indexes: tuple[Callable[[], AclIndex], Callable[[], AclIndex]],
     impact: Impact | None,
     key: tuple[object, ...],
+    *,
+    days: int | None = None,
 ) -> Replay | None:
     """Return the replay of the first side's log with the second side's ACLs and settings; None where none was read.
 
     delta, indexes: the ACLs that differ, and those of each side. key: what these depend on.
+    days: as of `replay_of`.
     """
     load = current_load(left.cluster)
     if load is None or left.revision is None or right.revision is None:
@@ -56,10 +62,17 @@ def replay_between(
     def work_out() -> Replay:
         before, after = (index() for index in indexes)
         return replay(
-            load, delta, before, left.settings, right.settings, index_after=after, takes_away=takes_away
+            load,
+            delta,
+            before,
+            left.settings,
+            right.settings,
+            index_after=after,
+            takes_away=takes_away,
+            days=days,
         )
 
-    return _replayed.remember((load.pk, key, takes_away), work_out)
+    return _replayed.remember((load.pk, key, takes_away, days), work_out)
 
 
 def _takes_away(impact: Impact | None) -> bool:

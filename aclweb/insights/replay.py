@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.model import (
@@ -28,12 +28,15 @@ from aclweb.acl.model import (
     ResourceType,
     number_of,
 )
-from aclweb.insights.models import Load
+from aclweb.insights.models import Load, RequestTotals
 from aclweb.insights.requests import requests_of, resource_key
-from aclweb.insights.unused import evidence_of
+from aclweb.insights.unused import evidence_of, why_permits_lack_since
 
 MOST_REQUESTS = 50_000
 """So many distinct requests are decided again while somebody waits; about a second of one core."""
+
+WINDOWS = (7, 30, 90)
+"""Of so many whole days, counted back from the last day of a log, the totals of each request are kept."""
 
 _MOST_PATTERNS = 50  # of one query; with more, every request of their resource types is looked at
 _FEW_ACLS = 1_000  # of larger edits every request is decided again
@@ -44,8 +47,8 @@ _FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, al
 class Flip:
     """Requests of one principal for one operation on one resource whose answer would turn, from all hosts together.
 
-    lines: how often they were logged. hosts are sorted. The times are the brokers' own. requests: the numbers of these
-    LoggedRequests, those with most lines first.
+    lines: how often they were logged, in the days of the replay. hosts are sorted. The times are the brokers' own;
+    first_at is that of the whole log. requests: the numbers of these LoggedRequests, those with most lines first.
     """
 
     principal: str
@@ -75,7 +78,9 @@ class Replay:
     that the ACLs alone do not give; the most lines first. lines: logged decisions in all. unparsed: lines of the
     log that cannot be replayed. left_out: distinct requests that were not decided again, for their number. why_not:
     why the log does not hold all permits; empty where it does. permits_seen: whether it holds any. takes_away:
-    whether the edit could deny anything at all; if not, permits do not matter. load: its number.
+    whether the edit could deny anything at all; if not, permits do not matter. load: its number. days: of the window,
+    whole days counted back from the log's last; None for the whole log. days_asked: those that were asked for, which
+    a log whose records have no time cannot give.
     """
 
     denied: tuple[Flip, ...]
@@ -90,6 +95,8 @@ class Replay:
     why_not: str
     takes_away: bool
     load: int
+    days: int | None = None
+    days_asked: int | None = None
 
     @property
     def unchanged(self) -> int:
@@ -140,15 +147,23 @@ class Replay:
             return f"{'' if self.is_whole else 'At least '}{'; '.join(parts)}."
         if self.is_blind:
             return "Cannot tell whether anything that is in use would be refused."
-        return f"No request of the log would be answered otherwise{'' if self.is_whole else ', as far as it goes'}."
+        limit = "" if self.is_whole else ", as far as it goes"
+        return f"No request of {self._span} would be answered otherwise{limit}."
+
+    @property
+    def _span(self) -> str:
+        return "the log" if self.days is None else f"the last {self.days} days of the log"
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What is missing, a sentence each."""
         found = []
+        if self.days != self.days_asked:
+            found.append("The records of this log have no time, so all of it is replayed.")
         if self.is_blind:
             found.append(
-                "The log holds no permits, so it does not show what is in use. "
+                f"{self._span.capitalize()} {'holds' if self.days is None else 'hold'} no permits, "
+                "so it does not show what is in use. "
                 "Brokers write them when the logger kafka.authorizer.logger is set to DEBUG."
             )
         elif self.why_not and self.takes_away:
@@ -162,7 +177,8 @@ class Replay:
             )
         if self.unparsed:
             found.append(
-                f"{number_of(self.unparsed, 'line of the log', 'lines of the log')} could not be understood, "
+                f"{number_of(self.unparsed, 'line', 'lines')} of the {'log' if self.days is None else 'whole log'} "
+                f"could not be understood, "
                 f"so {'it was' if self.unparsed == 1 else 'they were'} not replayed."
             )
         return tuple(found)
@@ -177,19 +193,22 @@ def replay(
     *,
     index_after: AclIndex | None = None,
     takes_away: bool = True,
+    days: int | None = None,
 ) -> Replay:
     """Return what the requests of a load would be answered after `delta`.
 
     index: the ACLs before. settings_after: where these differ too. index_after: the ACLs after, where they are
     filed already. takes_away: False where it is known that the
-    edit denies nothing. Four queries, however long the log.
+    edit denies nothing. days: of WINDOWS; None for the whole log. Four queries, however long the log; five of a
+    window.
     """
     after = settings_after or settings
-    seen = requests_of(load)
-    lines = seen.aggregate(lines=Sum("lines"))["lines"] or 0
+    window = _Window.of(load, days)
+    seen = window.requests
+    lines = seen.aggregate(all=Sum(window.column))["all"] or 0
     few = after == settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     touched = seen.filter(_may_match(delta)) if few else seen
-    rows = touched.order_by("-lines", "request").values_list(*_COLUMNS)
+    rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
     left_out = max(0, touched.count() - MOST_REQUESTS)
     asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
     if few:
@@ -203,26 +222,71 @@ def replay(
         lines=lines,
         unparsed=load.lines_unparsed,
         left_out=left_out,
-        first_at=load.first_at,
+        first_at=window.first_at,
         last_at=load.last_at,
-        permits_seen=load.permits_seen,
-        why_not=evidence_of(load).why_not[PermissionType.ALLOW],
+        permits_seen=window.permits_seen,
+        why_not=window.why_not,
         takes_away=takes_away,
         load=load.pk,
+        days=window.days,
+        days_asked=days,
     )
 
 
-_COLUMNS = (
+@dataclass(frozen=True)
+class _Window:
+    """The requests of a load that are replayed; start: the midnight at which the days begin, None for all of it."""
+
+    load: Load
+    days: int | None
+    start: datetime | None
+
+    @classmethod
+    def of(cls, load: Load, days: int | None) -> _Window:
+        """Return the window of so many days; all of a load that has no time."""
+        if days is None or load.last_at is None:
+            return cls(load, None, None)
+        midnight = load.last_at.replace(hour=0, minute=0, second=0, microsecond=0)
+        return cls(load, days, midnight - timedelta(days=days - 1))
+
+    @property
+    def column(self) -> str:
+        """The column of RequestTotals with the lines."""
+        return "lines" if self.days is None else f"lines_{self.days}"
+
+    @property
+    def requests(self) -> QuerySet[RequestTotals]:
+        every = requests_of(self.load)
+        return every if self.days is None else every.filter(**{f"{self.column}__gt": 0})
+
+    @property
+    def first_at(self) -> datetime | None:
+        if self.start is None or self.load.first_at is None:
+            return self.load.first_at
+        return max(self.start, self.load.first_at)
+
+    @property
+    def permits_seen(self) -> bool:
+        if self.start is None or not self.load.permits_seen:
+            return self.load.permits_seen
+        return self.load.days.filter(day__gte=self.start.date(), permits__gt=0).exists()
+
+    @property
+    def why_not(self) -> str:
+        """Why it may lack permits; empty where it does not."""
+        if self.start is None:
+            return evidence_of(self.load).why_not[PermissionType.ALLOW]
+        return why_permits_lack_since(self.load, self.start)
+
+
+_REQUEST = (
     "request__principal",
     "request__host",
     "request__operation",
     "request__resource_type",
     "request__resource_name",
-    "lines",
-    "first_at",
-    "last_at",
-    "request",
 )
+_TIMES = ("first_at", "last_at", "request")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,10 @@ from datetime import date, timedelta
 from aclweb.acl.model import Resource
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Flip, Replay
-from aclweb.insights.requests import lines_by_day
+from aclweb.insights.requests import NEWEST_DAYS, lines_by_day
 
 MOST_REQUESTS = 2_000
 """Of so many distinct requests that would be refused, and as many that would be allowed, the days are added up."""
-
-_NEWEST_DAYS = 90
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def by_resource(found: Replay) -> tuple[Total, ...]:
 
 
 def by_day(found: Replay) -> tuple[Total, ...]:
-    """Return a Total for each of the last 90 days of the log that has any, the latest first.
+    """Return a Total for each day of the replay that has any, of the last 90 days of the log, the latest first.
 
     Of more than MOST_REQUESTS requests of a kind, those with most lines are added up: see `days_are_whole`. Empty where
     the load is gone meanwhile, or has no times.
@@ -55,7 +53,7 @@ def by_day(found: Replay) -> tuple[Total, ...]:
     if load is None or load.last_at is None:
         return ()
     last = load.last_at.date()
-    first = last - timedelta(days=_NEWEST_DAYS - 1)
+    first = last - timedelta(days=(found.days or NEWEST_DAYS) - 1)
     kinds = [_days(load, flips, first, last) for flips in (found.denied, found.allowed, found.unclear)]
     days = sorted({day for of_kind in kinds for day in of_kind}, reverse=True)
     return tuple(Total(day, *(of_kind.get(day, 0) for of_kind in kinds)) for day in days)

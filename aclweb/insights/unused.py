@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from aclweb.acl.authorizer import IMPLIED
-from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in
+from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in, why_permits_lack
 from aclweb.acl.model import AclBinding
 from aclweb.insights.models import AclUse, Load
 from aclweb.insights.requests import requests_of
@@ -40,7 +40,23 @@ def evidence_of(load: Load | None) -> Evidence:
         permits_seen=load.permits_seen,
         wanted=wanted,
         unread=load.unread,
-        at_info=[broker for broker, level in load.levels.items() if level == LogSource.Level.INFO],
+        at_info=_at_info(load),
+    )
+
+
+def why_permits_lack_since(load: Load, start: datetime) -> str:
+    """Return why a load may lack permits of the whole days from `start` on, a midnight; empty if it may not.
+
+    One query, for a load that has a time.
+    """
+    assert load.last_at is not None
+    return why_permits_lack(
+        days_with_gone(load, load.last_at.date()),
+        start=start,
+        last_at=load.last_at,
+        percent=settings.ACLWEB_UNUSED_HOURS_PERCENT,
+        unread=load.unread,
+        at_info=_at_info(load),
     )
 
 
@@ -58,6 +74,10 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
 def unused_count(cluster: Cluster, load: Load | None, evidence: Evidence) -> int | None:
     """Return how many ACLs in force are unused; None where the log cannot tell it of every kind of ACL."""
     return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
+
+
+def _at_info(load: Load) -> list[str]:
+    return [broker for broker, level in load.levels.items() if level == LogSource.Level.INFO]
 
 
 def _younger(start: datetime) -> Q:

@@ -17,7 +17,7 @@ from aclweb.insights.models import Load
 from aclweb.insights.replay import Flip, Replay, replay
 from aclweb.insights.replay_totals import by_day, by_principal, by_resource, days_are_whole
 from tests.builders import acl, allow, deny
-from tests.insights.results import LAST, file, request
+from tests.insights.results import LAST, file, log_days, request
 from tests.random_cases import (
     SCALE,
     random_binding,
@@ -217,3 +217,91 @@ def test_queries_do_not_grow_with_the_log(given, django_assert_num_queries):
     many = given(requests=[request("User:bob", "READ", f"t{number}", allowed=True) for number in range(500)])
     with django_assert_num_queries(4):
         replayed(many, delta(add=[deny("User:bob", "READ", "t", pattern="PREFIXED")]))
+
+
+OLD = "2026-11-10"
+
+
+def logged_on(row, day: str, *, earlier: int = 0):
+    """This request, logged on a day, and so often on the tenth of November."""
+    days = [{"day": OLD, "lines": earlier}] if earlier else []
+    return row | {"lines": row["lines"] + earlier, "days": [*days, {"day": day, "lines": row["lines"]}]}
+
+
+def test_a_window_holds_whole_days_back_from_the_last_of_the_log(given):
+    rows = [
+        logged_on(LOGGED[0], "2026-11-14", earlier=100),  # the first of seven days
+        logged_on(LOGGED[1], "2026-11-13"),  # the day before it
+        logged_on(LOGGED[2], "2026-11-20"),
+    ]
+    found = given(requests=rows)
+    edit = delta(add=[allow("User:cat", "READ", "orders")], remove=NOW[:1])
+    whole, week, month = (replayed(found, edit, days=days) for days in (None, 7, 30))
+
+    assert (whole.denied_lines, whole.lines, whole.unchanged) == (142, 147, 0)
+    assert (week.denied_lines, week.allowed_lines, week.lines) == (40, 5, 45)
+    assert (month.denied_lines, month.lines) == (142, 147)
+    assert [flip.hosts for flip in week.denied] == [("10.0.0.7",)]
+    assert str(week.first_at) == "2026-11-14 00:00:00+00:00"
+    assert month.first_at == whole.first_at == found.first_at
+    assert [(total.about, total.denied, total.allowed) for total in by_day(week)] == [
+        ("2026-11-20", 0, 5),
+        ("2026-11-14", 40, 0),
+    ]
+    assert [total.about for total in by_day(whole)] == ["2026-11-20", "2026-11-14", "2026-11-13", OLD]
+
+
+def test_the_coverage_of_a_window_is_that_of_its_days(given, settings):
+    settings.ACLWEB_UNUSED_DAYS = 30
+    found = given(requests=LOGGED)
+    edit = delta(remove=NOW[:1])
+
+    assert replayed(found, edit).doubts[0].startswith("More may have happened: the log covers 14 days")
+    assert replayed(found, edit, days=7).doubts == ()
+    assert replayed(found, edit, days=7).sentence == "42 logged requests of 1 principal would be refused."
+    assert replayed(found, edit, days=30).doubts == (
+        "More may have happened: too few hours of the last 30 days are logged with permits (broker-1.log: permits in "
+        "333 of 717 hours; broker-2.log: permits in 333 of 717 hours); 95 % are needed.",
+    )
+
+
+def test_days_without_permits_are_blind_though_the_log_has_some(given):
+    early = log_days("broker-1.log", last=LAST - timedelta(days=8))
+    late = log_days("broker-1.log", first=LAST - timedelta(days=7), permit_hours=())
+    found = given(requests=LOGGED[2:], coverage=[*early, *({**day, "permits": 0} for day in late)])
+    edit = delta(remove=NOW[:1])
+
+    assert not replayed(found, edit).is_blind
+    assert (
+        replayed(found, edit, days=7)
+        .doubts[0]
+        .startswith("The last 7 days of the log hold no permits, so it does not show what is in use.")
+    )
+
+
+def test_lines_that_nobody_understood_have_no_day(given):
+    lost = [{"reason": "cut off", "lines": 12, "sample": "[2026"}]
+    found = replayed(
+        given(requests=LOGGED, unparsed=lost), delta(add=[deny("User:*", "ALL", "stocks")]), days=7
+    )
+
+    assert (
+        found.sentence
+        == "No request of the last 7 days of the log would be answered otherwise, as far as it goes."
+    )
+    assert found.doubts == ("12 lines of the whole log could not be understood, so they were not replayed.",)
+
+
+def test_a_log_without_a_time_has_no_last_days_and_is_replayed_whole(given):
+    timeless = given(requests=LOGGED, coverage=())
+    timeless.first_at = timeless.last_at = None
+    found = replayed(timeless, delta(remove=NOW[:1]), days=7)
+
+    assert (found.days, found.denied_lines) == (None, 42)
+    assert found.doubts[0] == "The records of this log have no time, so all of it is replayed."
+
+
+def test_a_window_takes_few_queries_more_than_the_whole_log(given, django_assert_max_num_queries):
+    many = given(requests=[request("User:bob", "READ", f"t{number}", allowed=True) for number in range(500)])
+    with django_assert_max_num_queries(6):
+        replayed(many, delta(add=[deny("User:bob", "READ", "t", pattern="PREFIXED")]), days=7)

@@ -150,6 +150,52 @@ def test_without_permits_no_principal_has_a_number_of_refused_requests(synced, t
     assert re.findall(r'<td class="number"[^>]*>(\d+)</td>', row) == ["7"]
 
 
+@pytest.fixture
+def over_days(synced, tmp_path):
+    """Three kinds of requests; that of bob was logged on the first day only."""
+    early = LOGGED[0] | {"days": [{"day": "2026-11-07", "lines": 40}]}
+    load(write_result(tmp_path / "usage", BINDINGS, requests=[early, *LOGGED[1:]]), synced)
+    return synced
+
+
+def test_the_days_of_the_log_are_chosen_on_each_page(over_days, ada, signed_in):
+    browser = signed_in(ada)
+    for name, address in addresses(over_days, ada).items():
+        whole, week = (
+            browser.get(f"{address}{'&' if '?' in address else '?'}days={days}") for days in ("", "7")
+        )
+        assert (whole.context["replay"].denied_lines, week.context["replay"].denied_lines) == (52, 12), name
+        text = week.content.decode()
+        assert 'name="days" value="7" aria-current="true"' in text, name
+        assert "14 Nov 2026 00:00 to 20 Nov 2026 20:00" in text, name
+        assert "Whole days, counted back from the last day of the log." in text, name
+
+
+@pytest.mark.parametrize("days", ["8", "-7", "x", "9" * 30])
+def test_days_that_are_not_offered_are_the_whole_log(over_days, ada, signed_in, days):
+    page = signed_in(ada).get(what_if(CLOSES, days=days))
+
+    assert page.context["replay"].days is None
+
+
+def test_a_window_without_a_difference_still_offers_the_others(over_days, ada, signed_in):
+    edit = Delta(add=(), remove=(BINDINGS[0],))
+    text = signed_in(ada).get(what_if(edit, days="7")).content.decode()
+
+    assert "No request of the last 7 days of the log would be answered otherwise." in text
+    assert 'id="replay-days-all" name="days" value=""' in text
+
+
+def test_the_file_of_a_change_has_the_days_that_its_page_shows(over_days, ada, signed_in):
+    browser, change = signed_in(ada), asked_for(over_days, ada)
+    page = browser.get(change, {"by": "principal", "days": "7"}).content.decode()
+    link = unescape(re.findall(r'href="(/changes/CR-\d+/replay/[^"]*csv)"', page)[0])
+    rows = browser.get(link)
+
+    assert "-replay-principal-7-days.csv" in rows["Content-Disposition"]
+    assert file_of(rows).splitlines()[1:] == ["User:eve,12,0,0", "User:dan,0,7,0"]
+
+
 def test_a_change_that_is_decided_shows_no_replay(logged, ada, signed_in):
     address = asked_for(logged, ada)
     number = int(address.strip("/").rpartition("-")[2])
@@ -277,6 +323,10 @@ def test_the_rows_are_paged_in_place_where_scripts_run(logged, ada, window, name
     page.get_by_role("button", name="Previous rows of the replay").wait_for()
 
     assert page.locator("#replay tbody tr").count() == 3
+    page.get_by_role("button", name="7 days").click()
+    page.locator("#replay-days-7[aria-current]").wait_for()
+    assert page.locator("#replay tbody tr").count() == 10
     assert page.locator("#replay-by-resource[aria-current]").count() == 1
+    assert "days=7" in page.url
     assert axe_violations(page) == []
     assert page.watch.complaints == []

@@ -1,10 +1,10 @@
 """What do logged requests say about the ACLs: which are needed, which rights would suffice, why was one denied?
 
 Import from here: `evidence_in`, which says whether a log may call an ACL unused, also where brokers are gone
-(`with_gone`); `one_of` and `removable`, which say which ACLs may go; `Settling`, which tells what settles each of many
-requests; `opens` and `last_covers`, without which ACLs a name is open to everyone; `likely_cause` of a denial, and the
-`nearest` names that ACLs have; and `propose`, the fewest rights that allow what a principal was logged to use, with its
-`Choices` and `Used` requests.
+(`with_gone`), and `why_permits_lack`, for a few days of it; `one_of` and `removable`, which say which ACLs may go;
+`Settling`, which tells what settles each of many requests; `opens` and `last_covers`, without which ACLs a name is
+open to everyone; `likely_cause` of a denial, and the `nearest` names that ACLs have; and `propose`, the fewest rights
+that allow what a principal was logged to use, with its `Choices` and `Used` requests.
 """
 
 from aclweb.acl.logged.causes import Cause, likely_cause
@@ -17,6 +17,7 @@ from aclweb.acl.logged.evidence import (
     age_unknown,
     both,
     evidence_in,
+    why_permits_lack,
     why_young_stays,
     with_gone,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "propose",
     "removable",
     "rights_of",
+    "why_permits_lack",
     "why_young_stays",
     "with_gone",
 ]

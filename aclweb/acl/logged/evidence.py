@@ -99,29 +99,47 @@ def evidence_in(
     """
     if last_at is None:
         return Evidence(wanted.days, None, None, both(NO_TIME))
-    end = last_at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    end = _hour_after(last_at)
     start = end - timedelta(days=wanted.days)
-    rows = tuple(found)
-    brokers = tuple(sorted({row.broker for row in rows}))
-    if not rows:
+    any_hours, permit_hours = _hours_in(found, start, end)
+    brokers = tuple(any_hours)
+    if not brokers:
         return Evidence(wanted.days, start, end, both(NO_HOURS))
-    any_hours: dict[str, int] = dict.fromkeys(brokers, 0)
-    permit_hours: dict[str, int] = dict.fromkeys(brokers, 0)
-    for row in rows:
-        midnight = datetime(row.day.year, row.day.month, row.day.day, tzinfo=end.tzinfo)
-        inside = _hours_inside(midnight, start, end)
-        any_hours[row.broker] += (row.hours & inside).bit_count()
-        permit_hours[row.broker] += (row.permit_hours & inside).bit_count()
     covered = (last_at - (first_at or last_at)) / timedelta(hours=1) + 1
     # Refusals are in every log; what a DENY forbade would be there.
     deny = _missing(covered, any_hours, wanted, "records") or unread
-    allow = _without_permits(permit_hours, wanted, at_info)
+    allow = _without_permits(permit_hours, wanted.hours * wanted.percent / 100, at_info)
     if not allow:
         allow = (
             NO_PERMITS if not permits_seen else _missing(covered, permit_hours, wanted, "permits") or unread
         )
     return Evidence(
         wanted.days, start, end, {PermissionType.ALLOW: allow, PermissionType.DENY: deny}, brokers
+    )
+
+
+def why_permits_lack(
+    found: Iterable[BrokerDay],
+    *,
+    start: datetime,
+    last_at: datetime,
+    percent: int,
+    unread: str = "",
+    at_info: Collection[str] = (),
+) -> str:
+    """Return why a log may lack permits of the whole days from `start` to its last record; empty if it may not.
+
+    start: a midnight of the brokers' clocks. The other arguments are those of `evidence_in`.
+    """
+    end = _hour_after(last_at)
+    _, permit_hours = _hours_in(found, start, end)
+    if not permit_hours:
+        return NO_HOURS
+    total = int((end - start) / timedelta(hours=1))
+    by_declaration = _without_permits(permit_hours, total * percent / 100, at_info)
+    days = (last_at.date() - start.date()).days + 1
+    return (
+        by_declaration or _too_few(permit_hours, total, percent, f"the last {days} days", "permits") or unread
     )
 
 
@@ -148,6 +166,25 @@ def both(reason: str) -> dict[PermissionType, str]:
     return {PermissionType.ALLOW: reason, PermissionType.DENY: reason}
 
 
+def _hour_after(last_at: datetime) -> datetime:
+    return last_at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+
+
+def _hours_in(
+    found: Iterable[BrokerDay], start: datetime, end: datetime
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return in how many hours of the window each broker wrote, and in how many permits; brokers are sorted."""
+    rows = tuple(found)
+    any_hours = dict.fromkeys(sorted({row.broker for row in rows}), 0)
+    permit_hours = dict(any_hours)
+    for row in rows:
+        midnight = datetime(row.day.year, row.day.month, row.day.day, tzinfo=end.tzinfo)
+        inside = _hours_inside(midnight, start, end)
+        any_hours[row.broker] += (row.hours & inside).bit_count()
+        permit_hours[row.broker] += (row.permit_hours & inside).bit_count()
+    return any_hours, permit_hours
+
+
 def _hours_inside(midnight: datetime, start: datetime, end: datetime) -> int:
     """Return the hours of a day that lie in the window, as bits."""
     first = max(0, int((start - midnight) / timedelta(hours=1)))
@@ -157,24 +194,24 @@ def _hours_inside(midnight: datetime, start: datetime, end: datetime) -> int:
 
 def _missing(covered: float, hours: Mapping[str, int], wanted: Wanted, what: str) -> str:
     """Return what is missing before something may be claimed; empty if nothing is. covered: hours."""
-    total = wanted.hours
-    enough = total * wanted.percent / 100
-    if covered < enough:
+    if covered < wanted.hours * wanted.percent / 100:
         return f"the log covers {_span(covered)}, and at least {wanted.days} days are needed (ACLWEB_UNUSED_DAYS)"
+    return _too_few(hours, wanted.hours, wanted.percent, f"the last {wanted.days} days", what)
+
+
+def _too_few(hours: Mapping[str, int], total: int, percent: int, window: str, what: str) -> str:
+    """Return which brokers wrote in too few of so many hours; empty if none. window, what: as a sentence has them."""
+    enough = total * percent / 100
     short = sorted((broker, found) for broker, found in hours.items() if found < enough)
     if not short:
         return ""
     named = "; ".join(f"{broker}: {what} in {found:,} of {total:,} hours" for broker, found in short[:_NAMED])
     more = f"; and {len(short) - _NAMED} more" if len(short) > _NAMED else ""
-    return (
-        f"too few hours of the last {wanted.days} days are logged with {what} ({named}{more}); "
-        f"{wanted.percent} % are needed"
-    )
+    return f"too few hours of {window} are logged with {what} ({named}{more}); {percent} % are needed"
 
 
-def _without_permits(hours: Mapping[str, int], wanted: Wanted, at_info: Collection[str]) -> str:
+def _without_permits(hours: Mapping[str, int], enough: float, at_info: Collection[str]) -> str:
     """Return which brokers are declared to log no permits, and have too few hours with them; empty if none."""
-    enough = wanted.hours * wanted.percent / 100
     found = [
         broker
         for broker, with_permits in sorted(hours.items())

@@ -101,7 +101,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             (each, SETTING_WORDS[each.names], each.names == chosen["names"]) for each in found.settings
         ],
         "lines": _lines(found.proposal) if found.proposal else (),
-        **replayed.shown(found.replay, cluster, request.GET),
+        **replayed.shown(found.replay, cluster, request.GET, of_days=False),
     }
     return render_page(
         request,

@@ -67,13 +67,15 @@ def commands(request: HttpRequest, number: int) -> HttpResponseBase:
 def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
     """Give the replay of a change, added up as `by` asks, as CSV or JSON lines."""
     change = _change(request, number)
-    found = queries.change_page(change, _person(request)).replay
+    days = replayed.days_asked(request.GET)
+    found = queries.change_page(change, _person(request), replay_days=days).replay
     if found is None:
         raise Http404(
             f"{change.key} has no replay: it is decided, or no authorizer log of its cluster was read."
         )
     by = request.GET.get("by", "")
-    name = f"{change.key}-replay-{by}" if by in replayed.VIEWS and by else f"{change.key}-replay"
+    parts = (f"{change.key}-replay", by if by in replayed.VIEWS else "", f"{days}-days" if days else "")
+    name = "-".join(part for part in parts if part)
     return rows_file(replayed.exported(found, by), name=name, ending=request.GET.get("format", "csv"))
 
 
@@ -157,7 +159,7 @@ _STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
 def _page(
     request: HttpRequest, change: Change, *, error: str = "", refused: str = "", status: int = 200
 ) -> HttpResponse:
-    shown = queries.change_page(change, _person(request))
+    shown = queries.change_page(change, _person(request), replay_days=replayed.days_asked(request.GET))
     # Where somebody else has written some of it, what is left of it is the answer.
     first = "now" if shown.would_now else "submitted"
     is_now = shown.impact_now is not None and request.GET.get("effect", first) == "now"
@@ -172,7 +174,7 @@ def _page(
         "impact": impact,
         **_differences(impact, request.GET),
         **replayed.shown(shown.replay, change.cluster, request.GET),
-        "replay_files": _replay_files(change, request.GET.get("by", "")),
+        "replay_files": _replay_files(change, request.GET),
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),
@@ -183,9 +185,10 @@ def _page(
     )
 
 
-def _replay_files(change: Change, by: str) -> list[tuple[str, str]]:
+def _replay_files(change: Change, asked: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the word and the address of each file of the replay's rows."""
-    address, rows = reverse("change-replay", args=[change.pk]), {"by": by} if by else {}
+    address = reverse("change-replay", args=[change.pk])
+    rows = {name: asked[name] for name in ("by", "days") if asked.get(name)}
     return [(word, f"{address}?{urlencode({**rows, 'format': ending})}") for ending, word in WORDS.items()]
 
 

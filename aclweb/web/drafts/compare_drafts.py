@@ -58,7 +58,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         cluster=cluster,
         person=request.user,
         opened=given.get(keeping.FIELD, ""),
-        **{name: data.get(name, "") for name in ("show", "principal", "name", "page", "open")},
+        **{
+            name: data.get(name, "")
+            for name in ("show", "principal", "name", "page", "open", "by", "days", "flips")
+        },
     )
     is_shown_there = kept.address and not (wants_part(request) or fresh.faults or "compute" in request.POST)
     if request.method == "POST" and is_shown_there:

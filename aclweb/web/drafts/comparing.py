@@ -122,7 +122,7 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     context: dict[str, Any] = {
         "comparison": found,
         "narrowing": narrowing,
-        **replayed.shown(found.replay, found.left.view.cluster, asked),
+        **replayed.shown(found.replay(replayed.days_asked(asked)), found.left.view.cluster, asked),
     }
     if found.impact is None:
         return context

@@ -191,7 +191,11 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
     return {
         "impact": found.impact,
         "notes": found.notes,
-        **replayed.shown(replay_of(side.view, side.delta, found.impact), side.view.cluster, asked),
+        **replayed.shown(
+            replay_of(side.view, side.delta, found.impact, days=replayed.days_asked(asked)),
+            side.view.cluster,
+            asked,
+        ),
         "tiles": impact_rows.tiles(found.impact),
         "show": kind,
         **impact_rows.shown(impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE),

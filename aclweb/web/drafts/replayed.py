@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aclweb.acl.model import Resource
-from aclweb.insights.replay import Flip, Replay
+from aclweb.insights.replay import WINDOWS, Flip, Replay
 from aclweb.insights.replay_totals import (
     MOST_REQUESTS,
     Total,
@@ -31,8 +31,25 @@ VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
 _WOULD_BE = {"loses": "refused", "gains": "allowed", "depends": "unclear"}
 
 
-def shown(found: Replay | None, cluster: Cluster, asked: Mapping[str, str]) -> dict[str, Any]:
-    """Return the replay of this cluster's log, and the page of its rows that `?by=` and `?flips=` ask for."""
+# What `?days=` names: the days of the log, and the word of the button.
+_DAYS: Mapping[str, tuple[int | None, str]] = {
+    **{str(days): (days, f"{days} days") for days in WINDOWS},
+    "": (None, "Whole log"),
+}
+
+
+def days_asked(asked: Mapping[str, str]) -> int | None:
+    """Return the last days of the log that `?days=` asks for; None for all of it."""
+    return _DAYS.get(asked.get("days", ""), _DAYS[""])[0]
+
+
+def shown(
+    found: Replay | None, cluster: Cluster, asked: Mapping[str, str], *, of_days: bool = True
+) -> dict[str, Any]:
+    """Return the replay of this cluster's log, and the page of its rows that `?by=` and `?flips=` ask for.
+
+    of_days: whether the page lets one choose the days, as `days_asked` reads them.
+    """
     by = asked.get("by", "")
     if by not in VIEWS:
         by = ""
@@ -41,6 +58,8 @@ def shown(found: Replay | None, cluster: Cluster, asked: Mapping[str, str]) -> d
         "replay": found,
         "replay_cluster": cluster,
         "replay_by": by,
+        "replay_days": days_asked(asked) if of_days else None,
+        "replay_windows": [(name, *words) for name, words in _DAYS.items()] if of_days else (),
         "replay_views": [(name, word) for name, (word, _) in VIEWS.items()],
         "replay_days_of": 0 if found is None or days_are_whole(found) else MOST_REQUESTS,
         "flips": page_of(rows, page_asked(asked, "flips"), FLIPS_A_PAGE),

@@ -269,6 +269,7 @@ def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> kee
         page=data.get("page", ""),
         open=data.get("open", ""),
         by=data.get("by", ""),
+        days=data.get("days", ""),
         flips=data.get("flips", ""),
         title=data.get("title", "")[:200],
         reason=data.get("reason", "")[:500],
@@ -337,7 +338,11 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
         kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")
     return {
         "preview": preview,
-        **replayed.shown(replaying.replay_of(view, draft.delta, preview.impact), cluster, data),
+        **replayed.shown(
+            replaying.replay_of(view, draft.delta, preview.impact, days=replayed.days_asked(data)),
+            cluster,
+            data,
+        ),
         "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
         "tiles": impact_rows.tiles(preview.impact),
         "show": kind,
