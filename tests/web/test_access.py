@@ -76,6 +76,7 @@ TABLE: dict[str, Row] = {
     "log-source": Row(f"{C}log-sources/{{source}}/", (302, 404, 403, 403, 403, 200)),
     "log-source-remove": Row(f"{C}log-sources/{{source}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
     "search": Row(f"{C}search/?q=t", SEEN),
+    "choose": Row(f"{C}choose/?field=principal&back=home", SEEN),
     "completions": Row(f"{C}completions/principal/?q=bob", SEEN),
     "explain": Row(
         f"{C}explain/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7", SEEN

@@ -45,6 +45,7 @@ PAGES = {
     "home": "/",
     "home with a verb of many names": "/?action=produce-transactional",
     "home, a raw operation": "/?raw=1",
+    "names to choose from": "/c/test-eu/choose/?field=principal&back=home&principal=",
     "a refusal": f"/?{QUESTION}",
     "a permission": f"/?{QUESTION}10.0.0.9".replace("WRITE", "READ"),
     "explain": f"/c/test-eu/explain/?{QUESTION}",
@@ -160,7 +161,10 @@ def test_a_verb_is_chosen_and_asked_by_keys_without_scripts(visit):
     page = visit("/?cluster=test-eu", scripts=False)
     page.get_by_label("Who: a principal such as User:bob").fill("User:dan")
     page.get_by_role("button", name="Produce", exact=True).click()
-    page.get_by_label("topic", exact=True).fill("orders.eu")
+    page.get_by_label("topic", exact=True).fill("orders")
+    page.get_by_role("button", name="List the names for this field: topic").click()
+    page.get_by_role("link", name="orders.eu").click()
+    page.get_by_label("topic", exact=True).focus()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="No, it would fail").wait_for()
 

@@ -41,6 +41,7 @@ FIELDS = {
     "kind": "ssl", "rules": "RULE:^CN=(.*?),.*$/$1/L,DEFAULT", "realm": "X.COM", "builder": "x.Y", "names": "CN=a,O=b",
     "logged": "DENIED", "rule": "DefaultDeny", "rule_key": "a" * 64, "at": "2026-11-21 09:00:00,000", "unsure": "1",
     "lines": "3", "who": "User:bob", "error": "GROUP_AUTHORIZATION_FAILED", "more": "2",
+    "field": "topic", "back": "home",
     "as_of": "1", "change": "CR-{change}", "other": "test-eu", "other_at": "2026-11-21", "other_change": "CR-{change}",
     "action": "consume", "topic": "payments.eu", "group": "g", "choose": "1", "severity": "info",
     "first": LINE, "second": LINE, "proposal": "1", "holding": "bob",

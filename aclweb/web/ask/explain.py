@@ -53,6 +53,8 @@ def paste(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _known(request: HttpRequest, reported: client_error.ClientError | None) -> dict[str, str]:
     """Return the fields that a link fills in without asking yet."""
+    if "choose" in request.GET:
+        return request.GET.dict()
     if reported is None or reported.kind is None:
         return {"principal": request.GET.get("who", "")}
     return {"operation": "", "type": reported.kind.name, "name": reported.name}
@@ -75,7 +77,7 @@ def _query_of(pasted: str) -> str:
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     moment = as_of.read(request, cluster)
     view = current.in_force(cluster, moment.past)
-    is_asked = "principal" in request.GET
+    is_asked = "principal" in request.GET and "choose" not in request.GET
     reported = None if is_asked else client_error.of_query(request.GET.dict())
     form = AskForm(
         request.GET if is_asked else None, settings=view.settings, initial=_known(request, reported)

@@ -31,14 +31,15 @@ def ask(request: HttpRequest) -> HttpResponse:
     if cluster is None:
         return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
     view = current.in_force(cluster)
-    asks_action = "action" in request.GET or not request.GET.keys() & {"principal", "raw"}
+    asks_action = "action" in request.GET or not request.GET.keys() & {"principal", "type", "raw"}
     form: AskForm
     if asks_action:
         form = ClientForm(
             settings=view.settings, initial={"action": FIRST_VERB, **request.GET.dict()}
         ).as_sentence()
     else:
-        form = AskForm(request.GET if "principal" in request.GET else None, settings=view.settings)
+        is_asked = "principal" in request.GET and "choose" not in request.GET
+        form = AskForm(request.GET if is_asked else None, settings=view.settings, initial=request.GET.dict())
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": view}
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required

@@ -7,6 +7,7 @@ from aclweb.web.browse import (
     analyses,
     analysis_page,
     broker_hours,
+    choosing,
     completing,
     coverage,
     denials,
@@ -23,6 +24,7 @@ from aclweb.web.browse import (
 urlpatterns = [
     path("c/<slug:slug>/search/", search.results, name="search"),
     path("c/<slug:slug>/completions/<slug:kind>/", completing.names, name="completions"),
+    path("c/<slug:slug>/choose/", choosing.names, name="choose"),
     path("c/<slug:slug>/topics/", topics.index, name="topics"),
     path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
     path("c/<slug:slug>/resource/", topics.resource, name="resource"),
