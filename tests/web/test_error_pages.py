@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from aclweb.accounts.models import Grant, Role
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
@@ -29,6 +30,35 @@ def test_a_page_that_is_not_there_keeps_the_frame(browser, address):
 
     assert page.status_code == 404
     assert has_frame(page)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("/c/test-us/insights/denials/", "test-us"),
+        ("/c/test-us/no-such-page/", "test-us"),
+        ("/c/test-eu/no-such-page/", "test-eu"),
+        ("/no-such-page/", "test-eu"),
+        ("/c/no-such-cluster/topics/", "test-eu"),
+    ],
+)
+def test_an_unknown_address_is_framed_by_the_cluster_that_it_names(
+    browser, cho, other_cluster, address, shown
+):
+    Grant.objects.get_or_create(user=cho, cluster=other_cluster, defaults={"role": Role.VIEWER})
+    browser.get("/c/test-eu/topics/")
+
+    page = browser.get(address)
+
+    assert page.status_code == 404
+    assert page.context["frame"].current.cluster.slug == shown
+
+
+def test_an_unknown_address_of_a_cluster_that_one_may_not_see_tells_nothing_of_it(browser, other_cluster):
+    page = browser.get("/c/test-us/no-such-page/")
+
+    assert page.context["frame"].current.cluster.slug == "test-eu"
+    assert "test-us" not in page.content.decode().replace("/c/test-us/no-such-page/", "")
 
 
 def test_our_own_sentence_is_shown_and_the_list_of_addresses_is_not(browser):

@@ -6,6 +6,7 @@ declared and what nobody has declared yet, and how old the reading is.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from django.http import HttpRequest
@@ -16,6 +17,7 @@ from aclweb.inventory.lists import status
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.switching import same_page
 
+_OF_A_CLUSTER = re.compile(r"/c/([-\w]+)/")
 LAST = "aclweb-cluster"  # the cookie that holds the cluster looked at last
 
 
@@ -72,18 +74,25 @@ def cluster_line(cluster: Cluster) -> ClusterLine:
 
 
 def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Frame:
-    """Return the frame of a page; without `cluster` it keeps the one looked at last."""
+    """Return the frame of a page; without `cluster` that of the one in its address, else of the one looked at last."""
     if not request.user.is_authenticated:
         return Frame(clusters=(), current=None, section=section)
     visible = tuple(cluster_line(found) for found in access.visible_clusters(request.user))
-    wanted = cluster.slug if cluster else request.COOKIES.get(LAST)
-    current = next((found for found in visible if found.cluster.slug == wanted), None)
+    by_slug = {found.cluster.slug: found for found in visible}
+    wanted = [cluster.slug] if cluster else [_slug_in(request), request.COOKIES.get(LAST, "")]
+    current = next((by_slug[slug] for slug in wanted if slug in by_slug), None)
     return Frame(
         clusters=visible,
         current=current or (visible[0] if visible else None),
         section=section,
         switches=tuple(zip(visible, same_page(request, [each.cluster for each in visible]), strict=True)),
     )
+
+
+def _slug_in(request: HttpRequest) -> str:
+    """Return the slug of the cluster that the address names, also where no page has that address; else nothing."""
+    found = _OF_A_CLUSTER.match(request.path_info)
+    return found[1] if found else ""
 
 
 def last_cluster(request: HttpRequest) -> Cluster | None:
