@@ -11,8 +11,10 @@ import pytest
 
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.notation.files import write_delta
-from aclweb.changes import review
+from aclweb.changes import asking, question, review
+from aclweb.changes.computing import run_next
 from aclweb.insights.load import load
+from aclweb.inventory.current.view import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.browsing import axe_violations
@@ -234,6 +236,46 @@ def test_the_replay_of_a_change_is_a_file_of_all_its_rows(logged, ada, signed_in
     assert (len(cells), len(objects)) == (count, count)
     assert cells[0].startswith(first)
     assert list(objects[0]) == header.split(",")
+
+
+@pytest.mark.parametrize("kind", ["what-if", "drafts", "comparison", "computation"])
+def test_every_page_with_a_replay_gives_the_file_of_what_it_shows(
+    over_days, ada, signed_in, django_user_model, kind
+):
+    browser = signed_in(ada)
+    place = computed(over_days, ada) if kind == "computation" else addresses(over_days, ada)[kind]
+    shown = f"{place}{'&' if '?' in place else '?'}by=principal&days=7&flips=2"
+    page = browser.get(shown).content.decode()
+    rows, lines = (browser.get(link) for link in file_links(page))
+
+    assert file_of(rows).splitlines() == [
+        "principal,would_be_refused,would_be_allowed,unclear",
+        "User:eve,12,0,0",
+        "User:dan,0,7,0",
+    ]
+    assert rows["Content-Disposition"].endswith('-replay-principal-7-days.csv"')
+    assert [json.loads(line)["principal"] for line in file_of(lines).splitlines()] == ["User:eve", "User:dan"]
+    nobody = django_user_model.objects.create_user("nobody", password="no-role-anywhere-1")
+    assert signed_in(nobody).get(file_links(page)[0]).status_code == 404
+    assert browser.get(f"{place}{'&' if '?' in place else '?'}replay=xml").status_code == 404
+
+
+def file_links(page: str) -> list[str]:
+    """Return the addresses of the files of a replay."""
+    card = page.split('id="replay"')[1].partition("</section>")[0]
+    return [unescape(link) for link in re.findall(r'href="([^"]*)" download', card)]
+
+
+def computed(cluster: Cluster, person) -> str:
+    """Have a worker compute CLOSES, and return the address of the page."""
+    row = asking.ask(question.what_if(in_force(cluster), CLOSES), person=person)
+    assert run_next("a worker")
+    return f"/c/test-eu/computations/{row.address}/"
+
+
+@pytest.mark.parametrize("place", ["what-if", "compare", "compare/drafts"])
+def test_a_page_without_an_impact_has_no_file_of_a_replay(synced, ada, signed_in, place):
+    assert signed_in(ada).get(f"/c/test-eu/{place}/?replay=csv").status_code == 404
 
 
 def test_somebody_without_a_role_gets_no_replay_of_a_change(logged, ada, signed_in, django_user_model):

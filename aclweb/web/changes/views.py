@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -22,7 +21,6 @@ from aclweb.changes.preview import TooMuch
 from aclweb.inventory.current import settings_of
 from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.shell import exporting, frame
-from aclweb.web.shell.downloads import WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
@@ -73,10 +71,7 @@ def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
         raise Http404(
             f"{change.key} has no replay: it is decided, or no authorizer log of its cluster was read."
         )
-    by = request.GET.get("by", "")
-    parts = (f"{change.key}-replay", by if by in replayed.VIEWS else "", f"{days}-days" if days else "")
-    name = "-".join(part for part in parts if part)
-    return rows_file(replayed.exported(found, by), name=name, ending=request.GET.get("format", "csv"))
+    return replayed.file_of(found, request.GET, name=change.key, ending=request.GET.get("format", "csv"))
 
 
 @login_required
@@ -174,7 +169,9 @@ def _page(
         "impact": impact,
         **_differences(impact, request.GET),
         **replayed.shown(shown.replay, change.cluster, request.GET),
-        "replay_files": _replay_files(change, request.GET),
+        "replay_files": replayed.files(
+            reverse("change-replay", args=[change.pk]), request.GET, field="format"
+        ),
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),
@@ -183,13 +180,6 @@ def _page(
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
-
-
-def _replay_files(change: Change, asked: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the word and the address of each file of the replay's rows."""
-    address = reverse("change-replay", args=[change.pk])
-    rows = {name: asked[name] for name in ("by", "days") if asked.get(name)}
-    return [(word, f"{address}?{urlencode({**rows, 'format': ending})}") for ending, word in WORDS.items()]
 
 
 def _differences(impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:

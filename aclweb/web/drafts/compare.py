@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -20,6 +20,7 @@ from aclweb.changes import asking
 from aclweb.changes.comparison import Comparison, compare
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import comparison
+from aclweb.web.drafts import replayed
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -31,7 +32,7 @@ LINES_A_PAGE = 50
 
 @login_required
 @require_GET
-def detail(request: HttpRequest, slug: str) -> HttpResponse:
+def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Compare this cluster with itself or another; the address is the whole comparison."""
     cluster = access.cluster_or_404(request.user, slug)
     assert isinstance(request.user, User)  # login_required
@@ -47,9 +48,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         found = compare(*form.sides())
         context |= differences(request.GET, found)
         context["lines"] = _lines(found, request.GET)
+        context["replay_files"] = replayed.files(request.get_full_path(), request.GET)
         if found.too_much:
             context["compute_url"] = f"{reverse('compare-compute', args=[slug])}?{request.GET.urlencode()}"
             context["computation"] = asking.of_question(comparison(found.left, found.right))
+    if (file := replayed.file_asked(context, request.GET, name=f"compare-{slug}")) is not None:
+        return file
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
     return render_page(
         request,

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
@@ -24,7 +24,7 @@ from aclweb.changes.question import Question, comparison
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts import keeping
+from aclweb.web.drafts import keeping, replayed
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Draft, read_draft
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -35,7 +35,7 @@ SIDES = (("first", "the first draft"), ("second", "the second draft"))
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def detail(request: HttpRequest, slug: str) -> HttpResponse:
+def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Compare two drafts against the same cluster. Two that were given have an address, as in a what-if."""
     cluster = access.cluster_or_404(request.user, slug)
     assert isinstance(request.user, User)  # login_required
@@ -89,6 +89,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         if found.too_much:
             context["computation"] = asking.of_question(comparison(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
+    if (file := replayed.file_asked(context, request.GET, name=f"drafts-{slug}")) is not None:
+        return file
+    context["replay_files"] = replayed.files(kept.address, data)
     context |= {"kept": kept, "permalink": kept.address, "query": kept.address.partition("?")[2]}
     page = render_page(
         request,

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -36,11 +36,13 @@ LINES_SHOWN = 10
 
 @login_required
 @require_GET
-def detail(request: HttpRequest, slug: str, address: str) -> HttpResponse:
+def detail(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
     """Show what was asked, how far a worker is with it, and once it is done the impact."""
     row = _row(request, slug, address)
     if row.is_open and wants_part(request):
         return render(request, "drafts/computation/_progress.html", _progress(row, request))
+    if "replay" in request.GET:
+        return _replay_file(request, row)
     page = _page(request, row)
     if request.headers.get("HX-Target") == "progress":
         # It has ended since the page asked how far it is: all of the page is another.
@@ -146,6 +148,7 @@ def _page(
     }
     if row.state == Computation.State.DONE:
         context |= _SHOWN[row.kind](row, question, request.GET)
+        context["replay_files"] = replayed.files(request.path, request.GET)
     return render_page(
         request,
         "drafts/computation/detail.html",
@@ -154,6 +157,14 @@ def _page(
         section="compare" if row.kind == Computation.Kind.COMPARISON else "changes",
         status=status,
     )
+
+
+def _replay_file(request: HttpRequest, row: Computation) -> HttpResponseBase:
+    is_done = row.state == Computation.State.DONE
+    context = _SHOWN[row.kind](row, question_of(row), request.GET) if is_done else {}
+    file = replayed.file_asked(context, request.GET, name=f"computation-{row.pk}")
+    assert file is not None  # the caller asks for one
+    return file
 
 
 def _progress(row: Computation, request: HttpRequest) -> dict[str, Any]:

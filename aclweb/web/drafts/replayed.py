@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from django.http import Http404, QueryDict, StreamingHttpResponse
+
 from aclweb.acl.model import Resource
 from aclweb.insights.replay import WINDOWS, Flip, Replay
 from aclweb.insights.replay_totals import (
@@ -16,12 +18,13 @@ from aclweb.insights.replay_totals import (
     days_are_whole,
 )
 from aclweb.inventory.models import Cluster
+from aclweb.web.shell.downloads import WORDS, rows_file
 from aclweb.web.shell.paging import page_asked, page_of
 
 FLIPS_A_PAGE = 10
 
 # What `?by=` names: the word of the button, and its rows.
-VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
+_VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
     "": ("Requests", lambda found: found.flips),
     "principal": ("By principal", by_principal),
     "resource": ("By resource", by_resource),
@@ -51,19 +54,66 @@ def shown(
     of_days: whether the page lets one choose the days, as `days_asked` reads them.
     """
     by = asked.get("by", "")
-    if by not in VIEWS:
+    if by not in _VIEWS:
         by = ""
-    rows = VIEWS[by][1](found) if found is not None else ()
+    rows = _VIEWS[by][1](found) if found is not None else ()
     return {
         "replay": found,
         "replay_cluster": cluster,
         "replay_by": by,
         "replay_days": days_asked(asked) if of_days else None,
         "replay_windows": [(name, *words) for name, words in _DAYS.items()] if of_days else (),
-        "replay_views": [(name, word) for name, (word, _) in VIEWS.items()],
+        "replay_views": [(name, word) for name, (word, _) in _VIEWS.items()],
         "replay_days_of": 0 if found is None or days_are_whole(found) else MOST_REQUESTS,
         "flips": page_of(rows, page_asked(asked, "flips"), FLIPS_A_PAGE),
     }
+
+
+# What of an address says which part of a page is shown, and is not needed for a file of all rows.
+_SHOWN = ("flips", "page", "open", "show", "lines", "title", "reason")
+
+
+def files(address: str, asked: Mapping[str, str], *, field: str = "replay") -> list[tuple[str, str]]:
+    """Return the word and the address of each file of the rows that a page shows; none where it has no address.
+
+    address: of the page, or of the file. field: what in it names the format.
+    """
+    path, _, query = address.partition("?")
+    fields = QueryDict(query, mutable=True)
+    for name in _SHOWN:
+        fields.pop(name, None)
+    for name in ("by", "days"):
+        if asked.get(name):
+            fields[name] = asked[name]
+    found = []
+    for ending, word in WORDS.items() if path else ():
+        fields[field] = ending
+        found.append((word, f"{path}?{fields.urlencode()}"))
+    return found
+
+
+def file_asked(
+    context: Mapping[str, Any], asked: Mapping[str, str], *, name: str
+) -> StreamingHttpResponse | None:
+    """Return the file of the replay in what a page shows, if `?replay=csv` asks for one; None if it does not.
+
+    name: of the file, without its ending. Raises Http404 where the page has no replay, or there is no such format.
+    """
+    if "replay" not in asked:
+        return None
+    found = context.get("replay")
+    if found is None:
+        raise Http404(
+            "This page has no replay: it shows no impact, or no authorizer log of the cluster was read."
+        )
+    return file_of(found, asked, name=name, ending=asked["replay"])
+
+
+def file_of(found: Replay, asked: Mapping[str, str], *, name: str, ending: str) -> StreamingHttpResponse:
+    """Return a file of the rows that `?by=` asks for, in a name that says which; raises Http404 for an odd ending."""
+    by, days = asked.get("by", ""), days_asked(asked)
+    parts = (f"{name}-replay", by if by in _VIEWS else "", f"{days}-days" if days else "")
+    return rows_file(exported(found, by), name="-".join(part for part in parts if part), ending=ending)
 
 
 def exported(found: Replay, by: str) -> Iterator[dict[str, Any]]:

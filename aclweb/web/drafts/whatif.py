@@ -44,7 +44,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def detail(request: HttpRequest, slug: str) -> HttpResponse:
+def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Show the draft that the form or link describes, and the difference in access it would make.
 
     Every draft has an address of its own, to which a form that was sent without htmx is led:
@@ -95,7 +95,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "reason": data.get("reason", ""),
         "computations": asking.newest_of(request.user, cluster, COMPUTATIONS_SHOWN) if draft.is_empty else (),
         **_answer(cluster, view, draft, data),
+        "replay_files": replayed.files(kept.address, data),
     }
+    if (file := replayed.file_asked(context, request.GET, name=f"what-if-{slug}")) is not None:
+        return file
     page = render_page(
         request, "drafts/whatif/detail.html", "drafts/whatif/_workbench.html", context, section="changes"
     )
@@ -136,6 +139,7 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
             "title": request.POST.get("title", ""),
             "reason": request.POST.get("reason", ""),
             **_answer(cluster, view, draft, request.POST),
+            "replay_files": replayed.files(kept.address, request.POST),
         }
         return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)
     return redirect("change", number=change.pk)
