@@ -68,6 +68,17 @@ def test_the_answer_begins_with_one_sentence_and_lists_each_right_with_its_answe
     ]
 
 
+def test_a_name_that_nothing_knows_is_said_beside_the_answer(address, browser):
+    typo = browser.get(address, asked("consume", "User:bib", topic="order.eu", group="carts"))
+    known = browser.get(address, asked("consume", "User:bob", topic="orders.eu", group="new-group"))
+    streams = browser.get(address, asked("streams", "User:bob", topic="orders.eu", group="new-app"))
+
+    assert "There is no topic order.eu on test-eu." in plain(typo)
+    assert "names User:bib. Check the spelling" in plain(typo)
+    assert "There is no topic order.eu on test-eu." in typo.context["ticket"].text
+    assert (known.context["unknown"], streams.context["unknown"]) == ((), ())
+
+
 def test_a_consumer_with_both_rights_works(address, browser):
     page = browser.get(address, asked("consume", "User:cat", topic="orders.eu", group="carts"))
 

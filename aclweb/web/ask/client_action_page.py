@@ -15,6 +15,7 @@ from aclweb.inventory.current import view as current
 from aclweb.web.ask.client_action import Alternative, ClientAnswer, ClientForm, Need, client_answer
 from aclweb.web.ask.log_evidence import RightInLog, rights_in_log
 from aclweb.web.ask.ticket import client_ticket_of
+from aclweb.web.browse import unknown_names
 from aclweb.web.shell import as_of
 from aclweb.web.shell.htmx import render_page, wants_part
 
@@ -33,13 +34,16 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": view}
     if view.revision is not None and form.is_bound and form.is_valid():
         answer = client_answer(form, view, at=request.GET.get("at", ""))
+        unknown = _unknown(answer, view)
         context |= {
             "answer": answer,
+            "unknown": unknown,
             "has_log": not moment.is_past and current_load(cluster) is not None,
             "needs": _needs(answer, view, host=form.cleaned_data["host"], is_past=moment.is_past),
             "ticket": client_ticket_of(
                 answer,
                 view,
+                doubts=unknown,
                 host=form.cleaned_data["host"],
                 address=request.build_absolute_uri(request.get_full_path()),
             ),
@@ -54,6 +58,19 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         section="home",
         status=422 if is_wrong else 200,
     )
+
+
+def _unknown(answer: ClientAnswer, view: ClusterView) -> tuple[str, ...]:
+    """Return a sentence for the principal and for each topic that was named and that nothing on the cluster knows."""
+    given = {name for names in answer.names.values() for name in names}
+    requests = {
+        decision.request.resource: decision.request
+        for need in answer.needs
+        for decision in need.asked.decisions
+        if decision.request.resource_name in given
+    }
+    sentences = (each.sentence for request in requests.values() for each in unknown_names(view, request))
+    return tuple(dict.fromkeys(sentences))
 
 
 def _needs(

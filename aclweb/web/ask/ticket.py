@@ -52,8 +52,13 @@ def ticket_of(answer: Answer, *, doubts: Sequence[str], log: str, offers_edits: 
     return _ticket(answer.heading, [answer.sentence], answer.view, facts, lists, doubts, address)
 
 
-def client_ticket_of(answer: ClientAnswer, view: ClusterView, *, host: str, address: str) -> Ticket:
-    """Return the ticket of an answer about a whole client action, asked for `host` (`*` for any)."""
+def client_ticket_of(
+    answer: ClientAnswer, view: ClusterView, *, doubts: Sequence[str], host: str, address: str
+) -> Ticket:
+    """Return the ticket of an answer about a whole client action, asked for `host` (`*` for any).
+
+    doubts: sentences to mind before believing it.
+    """
     assessment = answer.assessment
     sentences = [answer.sentence, *answer.story]
     error = assessment.error
@@ -71,7 +76,7 @@ def client_ticket_of(answer: ClientAnswer, view: ClusterView, *, host: str, addr
         ("Client action", _code(assessment.action.name)),
         _host(host),
     ]
-    return _ticket(answer.heading, sentences, view, facts, lists, answer.hazards, address)
+    return _ticket(answer.heading, sentences, view, facts, lists, (*doubts, *answer.hazards), address)
 
 
 def _ticket(
