@@ -536,6 +536,11 @@ def test_very_many_acls_that_match_a_resource_are_paged_and_narrowed_by_the_addr
     assert narrowed.context["answer"].matching_count == len(acls)
     assert all(f'name="{name}" value="{value}"' in text(narrowed) for name, value in QUESTION.items())
 
+    # Narrowed to nothing, which is no statement about the ACLs that match.
+    none = text(browser.get(address, {**QUESTION, "holding": "nobody-has-this"}))
+    assert "No ACL that matches it contains this" in none
+    assert "No ACL matches it" not in none
+
 
 FOREIGN = (
     "[2026-11-21 09:15:02,114] INFO Principal = User:shop is Denied operation = READ from host = 10.0.0.7 on "
