@@ -43,12 +43,31 @@ _FEW_ACLS = 1_000  # of larger edits every request is decided again
 _FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, all are filed anew
 
 
+SAMPLES = 3
+"""So many requests of a row are kept as examples, those that were logged most often."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request of the log.
+
+    lines: how often it was logged in the days of the replay. last_at: on the brokers' clocks.
+    """
+
+    operation: Operation
+    resource: Resource
+    host: str
+    lines: int
+    last_at: datetime
+
+
 @dataclass(frozen=True)
 class Flip:
     """Requests of one principal for one operation on one resource whose answer would turn, from all hosts together.
 
     lines: how often they were logged, in the days of the replay. hosts are sorted. The times are the brokers' own;
     first_at is that of the whole log. requests: the numbers of these LoggedRequests, those with most lines first.
+    samples: SAMPLES of them at most, in that order.
     """
 
     principal: str
@@ -61,6 +80,7 @@ class Flip:
     first_at: datetime
     last_at: datetime
     requests: tuple[int, ...]
+    samples: tuple[Sample, ...] = ()
 
     @property
     def change(self) -> str:
@@ -129,7 +149,7 @@ class Replay:
     @property
     def weight(self) -> int:
         """About how many bytes this takes."""
-        return 1_000 + sum(1_000 + 40 * len(flip.requests) for flip in self.flips)
+        return 1_000 + sum(1_000 + 300 * len(flip.samples) + 40 * len(flip.requests) for flip in self.flips)
 
     @property
     def sentence(self) -> str:
@@ -367,6 +387,10 @@ def _flip(key: _Key, rows: Sequence[_Asked]) -> Flip:
         first_at=min(row.first_at for row in rows),
         last_at=max(row.last_at for row in rows),
         requests=tuple(row.number for row in rows),
+        samples=tuple(
+            Sample(row.request.operation, row.resource, row.request.host, row.lines, row.last_at)
+            for row in rows[:SAMPLES]
+        ),
     )
 
 

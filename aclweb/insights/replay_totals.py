@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 from aclweb.acl.model import Resource
 from aclweb.insights.models import Load
-from aclweb.insights.replay import Flip, Replay
+from aclweb.insights.replay import SAMPLES, Flip, Replay, Sample
 from aclweb.insights.requests import NEWEST_DAYS, lines_by_day
 
 MOST_REQUESTS = 2_000
@@ -20,13 +20,15 @@ MOST_REQUESTS = 2_000
 class Total:
     """The lines of one principal, one resource or one day that would be refused, allowed, or not settled by ACLs.
 
-    about: the principal, the Resource, or the day as 2026-11-20.
+    about: the principal, the Resource, or the day as 2026-11-20. samples: the requests that were logged most often;
+    none of a day.
     """
 
     about: str | Resource
     denied: int = 0
     allowed: int = 0
     unclear: int = 0
+    samples: tuple[Sample, ...] = ()
 
     @property
     def lines(self) -> int:
@@ -67,10 +69,19 @@ def days_are_whole(found: Replay) -> bool:
 
 def _added_up(found: Replay, about: Callable[[Flip], str | Resource]) -> tuple[Total, ...]:
     sums: dict[str | Resource, Counter[str]] = defaultdict(Counter)
+    samples: dict[str | Resource, list[Sample]] = defaultdict(list)
     for flip in found.flips:
         sums[about(flip)][flip.change] += flip.lines
-    totals = [Total(key, lines["loses"], lines["gains"], lines["depends"]) for key, lines in sums.items()]
+        samples[about(flip)] += flip.samples
+    totals = [
+        Total(key, lines["loses"], lines["gains"], lines["depends"], _most_logged(samples[key]))
+        for key, lines in sums.items()
+    ]
     return tuple(sorted(totals, key=lambda total: (-total.lines, str(total.about))))
+
+
+def _most_logged(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    return tuple(sorted(samples, key=lambda sample: -sample.lines)[:SAMPLES])
 
 
 def _days(load: Load, flips: Sequence[Flip], first: date, last: date) -> Mapping[str, int]:

@@ -305,3 +305,36 @@ def test_a_window_takes_few_queries_more_than_the_whole_log(given, django_assert
     many = given(requests=[request("User:bob", "READ", f"t{number}", allowed=True) for number in range(500)])
     with django_assert_max_num_queries(6):
         replayed(many, delta(add=[deny("User:bob", "READ", "t", pattern="PREFIXED")]), days=7)
+
+
+def test_a_row_has_the_three_requests_that_were_logged_most_often(given, django_assert_num_queries):
+    hosts = [
+        request("User:bob", "READ", "orders", host=f"10.0.0.{n}", allowed=True, lines=n) for n in range(1, 6)
+    ]
+    found = replayed(given(requests=hosts), delta(remove=NOW[:1]))
+
+    with django_assert_num_queries(0):
+        (flip,), (total,) = found.denied, by_principal(found)
+    assert [(sample.host, sample.lines) for sample in flip.samples] == [
+        ("10.0.0.5", 5),
+        ("10.0.0.4", 4),
+        ("10.0.0.3", 3),
+    ]
+    assert total.samples == flip.samples
+
+
+def test_the_samples_of_a_principal_are_of_all_its_rows(given):
+    rows = [
+        request("User:bob", "READ", "orders", allowed=True, lines=2),
+        request("User:bob", "WRITE", "stock", lines=9),
+        request("User:bob", "WRITE", "bills", lines=4),
+        request("User:bob", "WRITE", "costs", lines=1),
+    ]
+    edit = delta(add=[allow("User:bob", "WRITE", "*")], remove=NOW[:1])
+    (total,) = by_principal(replayed(given(requests=rows), edit))
+
+    assert [(str(sample.resource), sample.lines) for sample in total.samples] == [
+        ("TOPIC:stock", 9),
+        ("TOPIC:bills", 4),
+        ("TOPIC:orders", 2),
+    ]

@@ -119,6 +119,31 @@ def test_the_replay_is_added_up_by_principal_resource_and_day(
     assert f'name="by" value="{"" if by == "odd" else by}" aria-current="true"' in text
 
 
+def test_the_requests_logged_most_often_open_at_their_row(logged, ada, signed_in):
+    text = signed_in(ada).get(what_if(CLOSES, by="principal")).content.decode()
+
+    eve = text.split('id="replay"')[1].split("<tbody>")[1].split("</tr>")[1]
+    samples = re.findall(r"<li>(.*?)</li>", eve)
+    assert len(samples) == 3
+    assert (
+        re.sub(r"<[^>]*>", "", samples[0])
+        == "Read on topic stock.0 from 10.0.0.7: 1 time, last 20 Nov 2026 20:00"
+    )
+    assert "<details" in eve
+
+
+def test_the_samples_of_one_request_from_several_hosts_are_named_by_host(synced, tmp_path, ada, signed_in):
+    hosts = [request("User:bob", "READ", "orders", host=f"10.0.0.{n}", allowed=True, lines=n) for n in (1, 2)]
+    load(write_result(tmp_path / "usage", BINDINGS, requests=[*hosts, LOGGED[1]]), synced)
+    text = signed_in(ada).get(what_if(CLOSES)).content.decode().split('id="replay"')[1]
+
+    samples = re.findall(r"<li>(.*?)</li>", text.split("<tbody>")[1].partition("</tbody>")[0])
+    assert [re.sub(r"<[^>]*>", "", sample) for sample in samples] == [
+        "10.0.0.2: 2 times, last 20 Nov 2026 20:00",
+        "10.0.0.1: 1 time, last 20 Nov 2026 20:00",
+    ]
+
+
 @pytest.mark.parametrize("flips", ["0", "-1", "x", "9" * 40, "½"])
 def test_a_page_that_is_not_there_is_the_nearest(logged, ada, signed_in, flips):
     page = signed_in(ada).get(what_if(CLOSES, flips=flips))
