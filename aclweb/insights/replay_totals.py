@@ -58,7 +58,8 @@ def by_day(found: Replay) -> tuple[Total, ...]:
     first = last - timedelta(days=(found.days or NEWEST_DAYS) - 1)
     kinds = [_days(load, flips, first, last) for flips in (found.denied, found.allowed, found.unclear)]
     days = sorted({day for of_kind in kinds for day in of_kind}, reverse=True)
-    return tuple(Total(day, *(of_kind.get(day, 0) for of_kind in kinds)) for day in days)
+    denied, allowed, unclear = kinds
+    return tuple(Total(day, denied.get(day, 0), allowed.get(day, 0), unclear.get(day, 0)) for day in days)
 
 
 def days_are_whole(found: Replay) -> bool:
