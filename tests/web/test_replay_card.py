@@ -21,6 +21,7 @@ from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.results import file, request, write_result
+from tests.web import pressing
 
 BINDINGS = [allow("User:bob", "READ", "orders"), allow("User:eve", "READ", "stock.", pattern="PREFIXED")]
 LOGGED = [
@@ -283,6 +284,30 @@ def test_every_page_with_a_replay_gives_the_file_of_what_it_shows(
     nobody = django_user_model.objects.create_user("nobody", password="no-role-anywhere-1")
     assert signed_in(nobody).get(file_links(page)[0]).status_code == 404
     assert browser.get(f"{place}{'&' if '?' in place else '?'}replay=xml").status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["what-if", "change", "drafts", "comparison", "computation"])
+def test_a_row_of_the_diff_and_the_replay_below_it_are_chosen_each_by_itself(over_days, ada, signed_in, kind):
+    place = computed(over_days, ada) if kind == "computation" else addresses(over_days, ada)[kind]
+    shown = f"{place}{'&' if '?' in place else '?'}by=principal&days=7&open=0"
+    page = signed_in(ada).get(shown)
+    assert (page.context["open_row"], page.context["replay_by"], page.context["replay_days"]) == (
+        0,
+        "principal",
+        7,
+    )
+    found = [
+        action
+        for action in pressing.actions(pressing.read(page.content.decode()), shown, lambda *_: "")
+        if not action.is_link
+    ]
+
+    def sent_by(button):
+        sent = [dict((*action.query, *action.fields)) for action in found if f"'{button}'" in action.source]
+        return {(fields.get("open"), fields.get("by"), fields.get("days")) for fields in sent}
+
+    assert sent_by("Close row 1") == {("", "principal", "7")}
+    assert sent_by("By resource") == {("0", "resource", "7")}
 
 
 def file_links(page: str) -> list[str]:
