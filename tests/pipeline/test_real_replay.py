@@ -96,6 +96,7 @@ def replayed(folder: Path, log: bytes, present: Iterable[AclBinding], edit: Delt
 
 
 @pytest.mark.long
+@pytest.mark.thorough(instead="tests/pipeline/test_replay.py::test_what_turns_is_what_deciding_twice_gives")
 def test_real_clients_meet_what_the_replay_of_their_own_log_says(kafka44, fresh, tmp_path):
     with probes_of(kafka44, fresh) as (ground, probes):
         present = acls_of(ground)
