@@ -36,8 +36,8 @@ from aclweb.acl.notation import binding_key
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay, replay
-from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import NO_LOG, dated, evidence_of
+from aclweb.insights.window import Window
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster
 
@@ -60,8 +60,9 @@ class Narrowing:
     """A proposal with what it is worth.
 
     proposal: None where nothing is proposed, and then `why_not` is a sentence. doubts: what may be missing, a
-    sentence each. rights: on names that exist. settings: the same with each choice of names. groups_known: whether
-    the existing groups are.
+    sentence each. rights: on names that exist. settings: the same with each choice of names. replay: of the whole
+    log, whatever days the proposal is made from. groups_known: whether the existing groups are. days: the last ones
+    of the log that it is made from; None for all of it.
     """
 
     load: Load | None
@@ -73,6 +74,7 @@ class Narrowing:
     doubts: tuple[str, ...] = ()
     replay: Replay | None = None
     groups_known: bool = True
+    days: int | None = None
 
     @property
     def tells_unused(self) -> bool:
@@ -88,26 +90,34 @@ def existing_names(view: ClusterView) -> dict[ResourceType, SortedNames]:
 
 
 def narrowing(
-    cluster: Cluster, principal: str, choices: Choices | None = None, *, keep_young: bool = True
+    cluster: Cluster,
+    principal: str,
+    choices: Choices | None = None,
+    *,
+    keep_young: bool = True,
+    days: int | None = None,
 ) -> Narrowing:
-    """Return the fewest rights that allow what this principal was logged to do; seven queries.
+    """Return the fewest rights that allow what this principal was logged to do; seven queries, eight of a window.
 
-    keep_young: whether its ACLs that are younger than the days that the log has to cover stay. Where the log may call
-    no ALLOW unused, those that no logged request matches stay in any case.
+    days: the last ones of the log, of WINDOWS; None for all of it. keep_young: whether its ACLs that are
+    younger than the days that the log has to cover stay. Where the log may call no ALLOW unused, those that no logged
+    request matches stay in any case.
     """
     load = current_load(cluster)
-    evidence = evidence_of(load)
+    window = None if load is None else Window.of(load, days)
+    evidence = _evidence(load, window)
     view = in_force(cluster)
-    why_not = _why_not(load, view, principal)
-    if why_not or load is None:
-        return Narrowing(load, evidence, why_not)
-    used = _used(load, principal)
+    why_not = _why_not(window, view, principal)
+    if why_not or load is None or window is None:
+        return Narrowing(load, evidence, why_not, days=window.days if window else None)
+    used = _used(window, principal)
     if used is None:
         return Narrowing(
             load,
             evidence,
             f"The log has more than {MOST_USED:,} different requests and answers of this principal, which takes "
             "longer than a page may. Run `python -m aclweb.pipeline least-privilege` for it.",
+            days=window.days,
         )
     existing = existing_names(view)
     chosen = replace(choices or Choices(), existing=existing)
@@ -141,18 +151,33 @@ def narrowing(
         proposal=proposal,
         rights=next(each.rights for each in settings if each.names == chosen.names),
         settings=tuple(settings),
-        doubts=tuple(_doubts(evidence, load, used)),
+        doubts=tuple(_doubts(evidence, window, days, used)),
         replay=replay(load, proposal.delta, view.index, view.settings),
         groups_known=ResourceType.GROUP in existing,
+        days=window.days,
     )
 
 
-def _why_not(load: Load | None, view: ClusterView, principal: str) -> str:
-    if load is None:
+def _evidence(load: Load | None, window: Window | None) -> Evidence:
+    """Return what the log can claim, as far as the days that are looked at are enough for it."""
+    found = evidence_of(load)
+    if window is None or window.days is None or window.days >= found.days:
+        return found
+    too_few = (
+        f"the last {window.days} days alone are looked at, and at least {found.days} days are needed "
+        "(ACLWEB_UNUSED_DAYS)"
+    )
+    why_not = {permission: reason or too_few for permission, reason in found.why_not.items()}
+    return replace(found, why_not=why_not)
+
+
+def _why_not(window: Window | None, view: ClusterView, principal: str) -> str:
+    if window is None:
         return f"Cannot tell what it uses: {NO_LOG}."
-    if not load.permits_seen:
+    if not window.permits_seen:
+        holds = "the log holds" if window.days is None else f"the last {window.days} days of the log hold"
         return (
-            "Cannot tell what it uses: the log holds no permits. Brokers write them when the logger "
+            f"Cannot tell what it uses: {holds} no permits. Brokers write them when the logger "
             "kafka.authorizer.logger is set to DEBUG."
         )
     if principal in view.settings.super_users:
@@ -163,17 +188,20 @@ def _why_not(load: Load | None, view: ClusterView, principal: str) -> str:
     return ""
 
 
-def _used(load: Load, principal: str) -> list[Used] | None:
-    """Return what the principal was logged to do, each request once; None where that is more than MOST_USED rows."""
+def _used(window: Window, principal: str) -> list[Used] | None:
+    """Return what the principal was logged to do in these days, each request once; None where it is too much.
+
+    Too much are more rows than MOST_USED.
+    """
     # What was denied then and is allowed by now must stay allowed too.
     wanted = Q(request__allowed=True) | Q(decided_now=Result.ALLOWED.name)
-    rows = requests_of(load, principal=principal).filter(wanted).order_by("-lines", "request")
+    rows = window.requests(principal=principal).filter(wanted).order_by(f"-{window.column}", "request")
     columns = (
         "request__host",
         "request__operation",
         "request__resource_type",
         "request__resource_name",
-        "lines",
+        window.column,
     )
     lines_of: dict[AccessRequest, int] = {}
     read = list(rows.values_list(*columns)[: MOST_USED + 1])
@@ -200,14 +228,17 @@ def _young(
     }
 
 
-def _doubts(evidence: Evidence, load: Load, used: list[Used]) -> list[str]:
+def _doubts(evidence: Evidence, window: Window, days: int | None, used: list[Used]) -> list[str]:
     doubts = []
+    if window.days != days:
+        doubts.append("The records of this log have no time, so all of it is looked at.")
     if reason := evidence.why_not[PermissionType.ALLOW]:
         doubts.append(f"It may use more than the log shows: {reason}.")
     if not used:
-        doubts.append("The log has no permitted request of this principal at all.")
-    if load.lines_unparsed:
-        lines = number_of(load.lines_unparsed, "line", "lines")
+        span = "The log has" if window.days is None else f"The last {window.days} days of the log have"
+        doubts.append(f"{span} no permitted request of this principal at all.")
+    if unparsed := window.load.lines_unparsed:
+        lines = number_of(unparsed, "line", "lines")
         doubts.append(
             f"{lines} of the log could not be understood; requests of this principal may be among them."
         )

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, Sum
 
 from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.model import (
@@ -23,20 +23,16 @@ from aclweb.acl.model import (
     Delta,
     Operation,
     PatternType,
-    PermissionType,
     Resource,
     ResourceType,
     number_of,
 )
-from aclweb.insights.models import Load, RequestTotals
-from aclweb.insights.requests import requests_of, resource_key
-from aclweb.insights.unused import evidence_of, why_permits_lack_since
+from aclweb.insights.models import Load
+from aclweb.insights.requests import resource_key
+from aclweb.insights.window import Window
 
 MOST_REQUESTS = 50_000
 """So many distinct requests are decided again while somebody waits; about a second of one core."""
-
-WINDOWS = (7, 30, 90)
-"""Of so many whole days, counted back from the last day of a log, the totals of each request are kept."""
 
 _MOST_PATTERNS = 50  # of one query; with more, every request of their resource types is looked at
 _FEW_ACLS = 1_000  # of larger edits every request is decided again
@@ -223,8 +219,8 @@ def replay(
     window.
     """
     after = settings_after or settings
-    window = _Window.of(load, days)
-    seen = window.requests
+    window = Window.of(load, days)
+    seen = window.requests()
     lines = seen.aggregate(all=Sum(window.column))["all"] or 0
     few = after == settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     touched = seen.filter(_may_match(delta)) if few else seen
@@ -251,52 +247,6 @@ def replay(
         days=window.days,
         days_asked=days,
     )
-
-
-@dataclass(frozen=True)
-class _Window:
-    """The requests of a load that are replayed; start: the midnight at which the days begin, None for all of it."""
-
-    load: Load
-    days: int | None
-    start: datetime | None
-
-    @classmethod
-    def of(cls, load: Load, days: int | None) -> _Window:
-        """Return the window of so many days; all of a load that has no time."""
-        if days is None or load.last_at is None:
-            return cls(load, None, None)
-        midnight = load.last_at.replace(hour=0, minute=0, second=0, microsecond=0)
-        return cls(load, days, midnight - timedelta(days=days - 1))
-
-    @property
-    def column(self) -> str:
-        """The column of RequestTotals with the lines."""
-        return "lines" if self.days is None else f"lines_{self.days}"
-
-    @property
-    def requests(self) -> QuerySet[RequestTotals]:
-        every = requests_of(self.load)
-        return every if self.days is None else every.filter(**{f"{self.column}__gt": 0})
-
-    @property
-    def first_at(self) -> datetime | None:
-        if self.start is None or self.load.first_at is None:
-            return self.load.first_at
-        return max(self.start, self.load.first_at)
-
-    @property
-    def permits_seen(self) -> bool:
-        if self.start is None or not self.load.permits_seen:
-            return self.load.permits_seen
-        return self.load.days.filter(day__gte=self.start.date(), permits__gt=0).exists()
-
-    @property
-    def why_not(self) -> str:
-        """Why it may lack permits; empty where it does not."""
-        if self.start is None:
-            return evidence_of(self.load).why_not[PermissionType.ALLOW]
-        return why_permits_lack_since(self.load, self.start)
 
 
 _REQUEST = (

@@ -128,6 +128,55 @@ def test_where_nothing_can_be_narrowed_the_page_says_why(logged, proposed, princ
     assert b"Open as draft" not in answer.content
 
 
+@pytest.fixture
+def over_days(logged, tmp_path):
+    """orders.us was read two weeks ago, and orders.eu on the last day too."""
+    early = {"day": "2026-11-07", "lines": 9}
+    used = [*USED[:1], USED[1] | {"days": [early]}, *USED[2:]]
+    load(write_result(tmp_path / "days", BINDINGS, requests=used), logged)
+    return logged
+
+
+def test_what_the_last_days_needed_is_proposed_and_replayed_on_the_whole_log(over_days, proposed):
+    whole, week = proposed(), proposed(days="7")
+
+    assert allow(APP, "READ", "orders.us") in whole.context["found"].proposal.adds
+    proposal = week.context["found"].proposal
+    assert set(proposal.adds) == {allow(APP, "READ", "orders.eu")}
+    assert (proposal.covered, proposal.lines) == (91, 91)
+    assert week.context["replay"].denied_lines == 9, "of the whole log"
+    page = unescape(week.content.decode())
+    assert "would allow 91 of 91 logged requests of the last 7 days" in page
+    assert 'value="7" checked' in page
+
+
+def test_days_that_are_too_few_call_nothing_unused(over_days, proposed):
+    answer = proposed(days="7", young="judge")
+
+    proposal = answer.context["found"].proposal
+    assert UNUSED in proposal.keeps
+    assert (
+        "It may use more than the log shows: the last 7 days alone are looked at, and at least 13 days are needed "
+        "(ACLWEB_UNUSED_DAYS)."
+    ) in unescape(answer.content.decode())
+
+
+def test_the_proposal_downloads_as_acls_and_its_edit_as_commands(logged, proposed):
+    def file(format):
+        answer = proposed(format=format)
+        return answer["Content-Disposition"], b"".join(answer).decode()
+
+    name, rows = file("csv")
+    assert name == 'attachment; filename="least-privilege-test-eu.csv"'
+    assert sorted(row.split(",")[1] for row in rows.splitlines()[1:]) == ["app", "orders.eu", "orders.us"]
+    assert len(file("jsonl")[1].splitlines()) == 3
+    name, commands = file("kafka-acls")
+    assert name == 'attachment; filename="least-privilege-test-eu.sh"'
+    assert (commands.count("--add"), commands.count("--remove")) == (2, 2)
+    assert proposed(format="xml").status_code == 404
+    assert proposed("User:admin", format="csv").status_code == 404
+
+
 def test_without_permits_in_the_log_nothing_is_proposed(logged, proposed, tmp_path):
     files = [file("b1.log"), file("b2.log")]
     load(write_result(tmp_path / "blind", BINDINGS, requests=USED[3:4], files=files), logged)

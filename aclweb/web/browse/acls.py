@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET
@@ -88,12 +88,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     if reason is not None:
         messages.error(request, f"No {notation.word} was made: {reason}")
         return redirect(listed)
-    answer = StreamingHttpResponse(
-        exporting.written(bindings, format, view.settings), content_type=notation.media_type
-    )
-    name = f"acls-{cluster.slug}-revision-{view.revision.number}.{notation.ending}"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    name = f"acls-{cluster.slug}-revision-{view.revision.number}"
+    return exporting.acls_file(bindings, format, view.settings, name)
 
 
 def _exports(slug: str, query: QueryDict) -> dict[str, str]:

@@ -7,36 +7,44 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.logged import Choices, Held, Proposal, Proposed
 from aclweb.acl.model import AclError
 from aclweb.insights.coverage import freshness
-from aclweb.insights.narrowing import narrowing
+from aclweb.insights.narrowing import Narrowing, narrowing
+from aclweb.insights.window import WINDOWS
+from aclweb.inventory.current import in_force
+from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import Line, replayed
-from aclweb.web.shell import links
+from aclweb.web.shell import exporting, links
 from aclweb.web.shell.htmx import render_page
 
 ROWS_SHOWN = 200
 
+_DAYS: dict[str, int | None] = {"all": None, **{str(days): days for days in WINDOWS}}
+
+_NAMES = (
+    ("exact", "Exact names", "only topics that were used"),
+    ("most-used", "Prefix where most are used", "at least 75 % of its topics"),
+    ("first-delimiter", "Prefix at each first delimiter", "one ACL for each prefix"),
+)
+
 _KNOBS: tuple[tuple[str, str, tuple[tuple[str, str, str], ...]], ...] = (
     (
-        "names",
-        "Topics",
-        (
-            ("exact", "Exact names", "only topics that were used"),
-            ("most-used", "Prefix where most are used", "at least 75 % of its topics"),
-            ("first-delimiter", "Prefix at each first delimiter", "one ACL for each prefix"),
-        ),
+        "days",
+        "Days of the log",
+        tuple((each, each.capitalize(), "") for each in _DAYS),
     ),
+    ("names", "Topics", _NAMES),
     ("delimiter", "Delimiter", ((".", ".", ""), ("-", "-", ""), ("_", "_", ""))),
     ("groups", "Groups and transactional ids", (("prefix", "By prefix", ""), ("exact", "Exact", ""))),
     ("hosts", "Hosts", (("as-today", "As today", ""), ("any", "Any", ""), ("seen", "Seen", ""))),
     ("young", "Young ACLs", (("keep", "Stay", ""), ("judge", "Are judged too", ""))),
 )
-SETTING_WORDS = {value: word for value, word, _ in _KNOBS[0][2]}
+SETTING_WORDS = {value: word for value, word, _ in _NAMES}
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,8 @@ class Pair:
 
 @login_required
 @require_GET
-def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what the ACLs of one principal could be, beside what they are."""
+def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Show what the ACLs of one principal could be, beside what they are; `?format=` asks for a file instead."""
     cluster = access.cluster_or_404(request.user, slug)
     principal = request.GET.get("name", "")
     if not principal:
@@ -85,7 +93,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         )
     except AclError as error:  # pragma: no cover - each value is one of the page's own
         raise Http404(str(error)) from error
-    found = narrowing(cluster, principal, choices, keep_young=chosen["young"] == "keep")
+    found = narrowing(
+        cluster, principal, choices, keep_young=chosen["young"] == "keep", days=_DAYS[chosen["days"]]
+    )
+    reason = ""
+    if "format" in request.GET:
+        file, reason = _file(cluster, found, request.GET["format"])
+        if file is not None:
+            return file
     pairs = list(_pairs(found.proposal)) if found.proposal else []
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -93,7 +108,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "principal_page": links.principal(cluster, principal),
         "found": found,
         "freshness": freshness(cluster, found.load),
-        "faults": faults,
+        "faults": [*faults, reason] if reason else faults,
+        "notations": exporting.NOTATIONS.items(),
         "knobs": [_knob(name, label, values, chosen) for name, label, values in _KNOBS],
         "pairs": pairs[:ROWS_SHOWN],
         "more_pairs": max(0, len(pairs) - ROWS_SHOWN),
@@ -110,6 +126,26 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         context,
         section="principals",
     )
+
+
+def _file(cluster: Cluster, found: Narrowing, format: str) -> tuple[StreamingHttpResponse | None, str]:
+    """Return a file of the proposal, or a sentence why there is none.
+
+    The commands make the edit; every other file holds the ACLs that would be there. Raises Http404 for a format that
+    is none of NOTATIONS, and where nothing is proposed.
+    """
+    if format not in exporting.NOTATIONS:
+        raise Http404(f"format is {format!r}; use one of {', '.join(exporting.NOTATIONS)}.")
+    if found.proposal is None:
+        raise Http404(f"There is no file, since nothing is proposed. {found.why_not}")
+    name, settings = f"least-privilege-{cluster.slug}", in_force(cluster).settings
+    if format == exporting.COMMANDS:
+        return exporting.commands_file(found.proposal.delta, settings, name), ""
+    bindings = [each.binding for each in found.proposal.proposed]
+    notation, reason = exporting.NOTATIONS[format], exporting.why_not(bindings, format, settings)
+    if reason is not None:
+        return None, f"No {notation.word} was made: {reason}"
+    return exporting.acls_file(bindings, format, settings, name), ""
 
 
 def _chosen(query: QueryDict) -> dict[str, str]:

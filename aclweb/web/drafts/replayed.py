@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, QueryDict, StreamingHttpResponse
 
 from aclweb.acl.model import Resource
-from aclweb.insights.replay import WINDOWS, Flip, Replay
+from aclweb.insights.replay import Flip, Replay
 from aclweb.insights.replay_totals import (
     MOST_REQUESTS,
     Total,
@@ -17,6 +17,7 @@ from aclweb.insights.replay_totals import (
     by_resource,
     days_are_whole,
 )
+from aclweb.insights.window import WINDOWS
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.downloads import WORDS, rows_file
 from aclweb.web.shell.paging import page_asked, page_of

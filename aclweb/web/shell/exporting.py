@@ -70,6 +70,16 @@ def written_plan(plan: Iterable[Step], settings: AuthorizerSettings) -> Iterator
             yield f"{command(binding, settings, op=step.op)}\n"
 
 
+def acls_file(
+    bindings: Sequence[AclBinding], format: str, settings: AuthorizerSettings, name: str
+) -> StreamingHttpResponse:
+    """Return these ACLs as a file to download; format: of NOTATIONS, and one that can hold them (`why_not`)."""
+    notation = NOTATIONS[format]
+    answer = StreamingHttpResponse(written(bindings, format, settings), content_type=notation.media_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}.{notation.ending}"'
+    return answer
+
+
 def commands_file(delta: Delta, settings: AuthorizerSettings, name: str) -> StreamingHttpResponse:
     """Return all commands of an edit as a file to download."""
     text = written_plan(delta.steps(), settings)
