@@ -135,6 +135,11 @@ def holders(cluster: Cluster) -> dict[User, Rights]:
     }
 
 
+def approving(user: User) -> QuerySet[Grant]:
+    """Return the grants by which this person may approve changes, each on its cluster and for its names."""
+    return _grants_of(user).filter(role__gte=_NEEDED["approve"])
+
+
 def _grants_of(user: User | AnonymousUser) -> QuerySet[Grant]:
     return Grant.objects.filter(Q(user_id=user.pk) | Q(group__user=user.pk))
 

@@ -18,7 +18,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Length, Replace, Substr
 from django.utils import timezone
 
 from aclweb.accounts import access
@@ -254,6 +255,28 @@ def _rights(user: User, cluster: Cluster, held: Held | None) -> access.Rights:
     if held is None or user.is_superuser or not user.is_active:
         return access.rights(user, cluster)
     return held.get(user, access.Rights(everything=False, grants=()))
+
+
+def within_rights(user: User) -> Q:
+    """Return what the database asks of a change so that this person has the right to approve it.
+
+    It says of rights what `may_approve` says, and nothing of the state, the author or earlier approvals.
+    """
+    if not user.is_active:
+        return Q(pk__in=())
+    if user.is_superuser:
+        return Q()
+    grants = access.approving(user)
+    # Names are stored with a backslash doubled, and nothing else that a prefix can hold is escaped.
+    prefix = Replace("name_prefix", Value("\\"), Value("\\\\"))
+    reaching = grants.filter(cluster=OuterRef("change__cluster")).annotate(
+        prefix=prefix, start=Substr(OuterRef("resource_name"), 1, Length(prefix))
+    )
+    beyond = ChangeItem.objects.filter(change=OuterRef("pk")).exclude(
+        ~Q(resource_type=ResourceType.CLUSTER.name) & Exists(reaching.filter(start=F("prefix")))
+    )
+    here = grants.filter(cluster=OuterRef("cluster"))
+    return Q(Exists(here.filter(name_prefix=""))) | (Q(Exists(here)) & ~Q(Exists(beyond)))
 
 
 def names_reached(bindings: Iterable[AclBinding]) -> set[str]:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -203,6 +204,15 @@ def in_force_since(cluster: Cluster, numbers: Collection[int]) -> dict[int, date
     return {pk: at for pk, at in applied.values_list("pk", "finished_at") if at is not None}
 
 
+def applied_at(cluster: QuerySet[Cluster, Any], number: OuterRef) -> Subquery:
+    """Return, for a query of something else, what `in_force_since` says of the change with this number.
+
+    cluster: a query for the number of one.
+    """
+    applied = Change.objects.filter(cluster__in=cluster, pk=number, state=Change.State.APPLIED)
+    return Subquery(applied.values("finished_at")[:1])
+
+
 def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> Inbox:
     """Return the changes that wait for this person, are theirs, or are visible to them at all.
 
@@ -361,10 +371,22 @@ def headline(change: Change, *, given: int, needed: int) -> str:
     return change.sentence or f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-def _waiting_for(user: User, every: QuerySet[Change]) -> list[Change]:
+def waiting_for(user: User) -> QuerySet[Change]:
+    """Return the changes that wait for this person's approval, as the first tab of `inbox` lists them.
+
+    One query answers for all of them, so that every page can count the first hundred.
+    """
+    return _asked_of(user, Change.objects.all()).filter(policy.within_rights(user)).order_by()
+
+
+def _asked_of(user: User, every: QuerySet[Change]) -> QuerySet[Change]:
+    """Return those of these changes that others wrote and this person has not approved."""
     given = policy.given_by(user).values("change")
-    asked = every.filter(state=Change.State.IN_REVIEW).exclude(author=user).exclude(pk__in=given)
-    return [change for change in asked if policy.may_approve(change, user)[0]]
+    return every.filter(state=Change.State.IN_REVIEW).exclude(author=user).exclude(pk__in=given)
+
+
+def _waiting_for(user: User, every: QuerySet[Change]) -> list[Change]:
+    return [change for change in _asked_of(user, every) if policy.may_approve(change, user)[0]]
 
 
 def _row(change: Change, waits_for_me: bool) -> InboxRow:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import TextField
+from django.db.models import Expression, F, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -125,6 +125,29 @@ def state_of(
     if said.state == State.FIXED and said.fixed_at is not None:
         return State.NEW if last_at > said.fixed_at else State.FIXED
     return said.state
+
+
+def settled(
+    marks: QuerySet[DenialMark], *, last_at: OuterRef, applied_at: Expression | Subquery
+) -> QuerySet[DenialMark]:
+    """Return those of these marks by which `state_of` would call their group anything but new.
+
+    last_at: the last denial of the group. applied_at: when the change that a mark names came into force, or null.
+    """
+    dated = marks.annotate(applied=applied_at)
+    seen_before = Q(fixed_at__isnull=False, fixed_at__gte=last_at)
+    by_change = (
+        Q(change__isnull=True)
+        | Q(applied__isnull=True)
+        | (Q(set_at__lte=F("applied")) & seen_before)
+        | Q(applied__gte=last_at - _CLOCKS_APART)
+    )
+    return dated.filter(
+        Q(state=State.EXPECTED)
+        | (Q(state=State.IGNORED) & (Q(until__isnull=True) | Q(until__gte=datetime.now(UTC).date())))
+        | (Q(state=State.FIXED) & (Q(fixed_at__isnull=True) | seen_before))
+        | (Q(state=State.BEING_FIXED) & by_change)
+    )
 
 
 def _after_change(said: DenialMark, applied_at: datetime, last_at: datetime, log_end: datetime) -> str:

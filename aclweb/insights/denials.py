@@ -15,7 +15,20 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    Expression,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.authorizer import Decision
@@ -25,7 +38,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.denial_bursts import Burst
 from aclweb.insights.denial_causes import Causes, causes_of, judged
 from aclweb.insights.denial_groups import WINDOWS
-from aclweb.insights.denial_marks import state_of
+from aclweb.insights.denial_marks import settled, state_of
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
 from aclweb.insights.requests import answers_by_day, days_of, requests_of
 from aclweb.inventory.current import ClusterView, in_force
@@ -33,6 +46,9 @@ from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
 
 State = DenialMark.State
+
+USUAL_DAYS = 14
+"""Days of the log whose denials are listed unless somebody asks otherwise, and counted beside the word Denials."""
 
 LAST_DAY_COUNTS = 10
 """The weight of a group is its denials, those of the last day of the log counted so many times."""
@@ -234,6 +250,22 @@ def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForc
     groups = groups_of(load, days)
     said = said_of(cluster, load, groups, in_force_since)
     return groups.count() - sum(each.state != State.NEW for each in said.values())
+
+
+def new_groups(
+    cluster: QuerySet[Cluster, Any], *, days: int, applied_at: Expression | Subquery
+) -> QuerySet[DenialGroup]:
+    """Return the groups of the window that are new, as `new_count` counts them, for one query without their rows.
+
+    cluster: a query for the number of one. applied_at: when the
+    change that a DenialMark names came into force, as an expression; null where it is not in force.
+    """
+    column = f"lines_{days}" if days in WINDOWS else "lines"
+    newest = Load.objects.filter(cluster__in=cluster, current=True).order_by("-loaded_at").values("pk")[:1]
+    marks = DenialMark.objects.filter(cluster__in=cluster, key=OuterRef("key"))
+    return DenialGroup.objects.filter(load=Subquery(newest), **{f"{column}__gt": 0}).exclude(
+        Exists(settled(marks, last_at=OuterRef("last_at"), applied_at=applied_at))
+    )
 
 
 def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForceSince) -> Denial | None:

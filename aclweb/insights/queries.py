@@ -75,9 +75,8 @@ class Use:
         return f"{settled} Without it each would be answered the same."
 
 
-def usage_of(cluster: Cluster, keys: Collection[str]) -> dict[str, Use]:
-    """Return the use of each ACL in `keys` (binding keys); five queries, however many keys."""
-    load = current_load(cluster)
+def usage_of(cluster: Cluster, keys: Collection[str], *, load: Load | None) -> dict[str, Use]:
+    """Return the use of each ACL in `keys` (binding keys) by the current load; four queries, however many keys."""
     wanted = list(dict.fromkeys(keys))
     if load is None:
         return {key: Use(key, "cannot-tell", reason=NO_LOG) for key in wanted}

@@ -26,6 +26,45 @@ def test_the_inbox_shows_each_person_what_waits_for_them(ask, ada, ben, cho):
     assert queries.inbox(ada).counts["waiting"] == 0
 
 
+@pytest.mark.parametrize(
+    "prefixes",
+    [[], [""], ["payments."], ["pay", "orders"], ["PAYMENTS."], ["kafka"], ["pay%"], ["a\\"], ["a\\b", "o"]],
+)
+def test_one_query_finds_what_the_rights_of_a_person_let_wait(
+    cluster, ask, ada, eve, prefixes, django_assert_num_queries
+):
+    wishes = [
+        [allow("User:x", "READ", "payments.eu")],
+        [allow("User:x", "READ", "payments.eu"), allow("User:x", "READ", "orders")],
+        [allow("User:x", "READ", "pay%ments")],
+        [allow("User:x", "READ", "a\\b")],
+        [allow("User:x", "ALTER", "kafka-cluster", resource_type="CLUSTER")],
+        [allow("User:x", "READ", "*")],
+    ]
+    for wish in wishes:
+        review.submit(change=ask(*wish), actor=ada)
+    for prefix in prefixes:
+        Grant.objects.create(user=eve, cluster=cluster, role=Role.APPROVER, name_prefix=prefix)
+    one_by_one = {row.change.pk for row in queries.inbox(eve).rows}
+
+    with django_assert_num_queries(1):
+        at_once = {change.pk for change in queries.waiting_for(eve)}
+
+    assert at_once == one_by_one
+
+
+def test_nothing_waits_for_the_author_a_viewer_or_who_has_approved(cluster, ask, ada, ben, cho, dot):
+    cluster.approvals_needed = 2
+    cluster.save()
+    change = review.submit(change=ask(WISH), actor=ada)
+    review.approve(change=change, reviewer=ben)
+    root = User.objects.create_superuser("root")
+
+    waiting = {person.username for person in (ada, ben, cho, dot, root) if queries.waiting_for(person)}
+
+    assert waiting == {"dot", "root"}
+
+
 def test_what_i_have_approved_waits_for_me_no_longer(cluster, ask, ada, ben):
     cluster.approvals_needed = 2
     cluster.save()

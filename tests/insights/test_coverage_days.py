@@ -12,6 +12,7 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.audit.models import Event
 from aclweb.insights import queries
 from aclweb.insights.coverage_days import coverage_days
+from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, RetiredBroker
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import evidence_of
@@ -114,7 +115,13 @@ def test_a_file_that_nobody_understood_lets_nothing_be_called_unused(given, read
     given(coverage=days, unread="the log file '/logs/b3.log' could not be read or understood")
 
     assert unused_count(read_cluster) is None
-    use = next(iter(queries.usage_of(read_cluster, [binding_key(BINDINGS[0])]).values()))
+    use = next(
+        iter(
+            queries.usage_of(
+                read_cluster, [binding_key(BINDINGS[0])], load=current_load(read_cluster)
+            ).values()
+        )
+    )
     assert use.sentence == (
         "Cannot tell whether it is used: the log file '/logs/b3.log' could not be read or understood."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, timedelta
 
 import pytest
+from django.db.models import Case, DateTimeField, Value, When
 from django.utils import timezone
 
 from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
@@ -15,6 +16,7 @@ from aclweb.insights.denial_groups import key_of
 from aclweb.insights.denial_marks import DenialError, history, mark
 from aclweb.insights.denials import State
 from aclweb.insights.models import DenialGroup, DenialMark, Load
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -62,6 +64,49 @@ def say(read_cluster, ada):
         return mark(cluster=read_cluster, key=found.key, denial=words, actor=ada, state=state, **facts)
 
     return said
+
+
+TODAY = timezone.now().date()
+END = LAST.replace(tzinfo=UTC)  # as it is stored
+MARKS = [
+    {"state": State.EXPECTED},
+    {"state": State.NEW},
+    {"state": State.IGNORED},
+    {"state": State.IGNORED, "until": TODAY + DAY},
+    {"state": State.IGNORED, "until": TODAY - DAY},
+    {"state": State.FIXED},
+    {"state": State.FIXED, "fixed_at": END},
+    {"state": State.FIXED, "fixed_at": END - DAY},
+    {"state": State.BEING_FIXED},
+    {"state": State.BEING_FIXED, "change": 1},
+    *(
+        {"state": State.BEING_FIXED, "change": 7, "set_at": END + set_after, "fixed_at": fixed_at}
+        for set_after in (-9 * DAY, 9 * DAY)
+        for fixed_at in (None, END, END - DAY)
+    ),
+]
+
+
+@pytest.mark.parametrize("applied", [END - 3 * DAY, END - DAY, END, END + 3 * DAY])
+def test_one_query_counts_the_new_groups_that_the_list_counts_mark_by_mark(given, read_cluster, applied):
+    given(requests=[EVE])
+    group, load = DenialGroup.objects.get(), Load.objects.get()
+    here = Cluster.objects.filter(pk=read_cluster.pk).values("pk")
+    in_force = Case(When(change=7, then=Value(applied)), output_field=DateTimeField())
+    answers = []
+    for mark_facts in [None, *MARKS]:
+        DenialMark.objects.all().delete()
+        if mark_facts is not None:
+            facts = {"set_at": END, "set_by": "ada"} | mark_facts
+            DenialMark.objects.create(cluster=read_cluster, key=group.key, **facts)
+        by_one = denials.new_groups(here, days=14, applied_at=in_force).count()
+        listed = denials.new_count(
+            read_cluster, load, days=14, in_force_since=lambda numbers: {7: applied} if 7 in numbers else {}
+        )
+        answers.append((mark_facts, by_one, listed))
+
+    assert [each for each in answers if each[1] != each[2]] == []
+    assert {listed for _, _, listed in answers} == {0, 1}
 
 
 def test_denials_are_grouped_by_principal_operation_and_resource(given, read_cluster):

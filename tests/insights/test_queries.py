@@ -10,6 +10,7 @@ from aclweb.acl.logged.evidence import NO_HOURS
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, unused
 from aclweb.insights.coverage import coverage
+from aclweb.insights.current import current_load
 from aclweb.insights.declarations import declarations
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Revision
@@ -25,7 +26,7 @@ REFUSALS_ONLY = [file("broker-1.log"), file("broker-2.log")]
 
 
 def use_of(cluster, binding):
-    return queries.usage_of(cluster, [binding_key(binding)])[binding_key(binding)]
+    return queries.usage_of(cluster, [binding_key(binding)], load=current_load(cluster))[binding_key(binding)]
 
 
 # --- Use ---
@@ -192,19 +193,28 @@ def test_the_number_of_unused_acls_is_that_of_the_acls_called_so(given, read_clu
     given(usage=[use(PREFIX), use(FRAUD, requests=0, named=4)])
 
     keys = [binding_key(binding) for binding in [*BINDINGS, new]]
-    called = {key for key, found in queries.usage_of(read_cluster, keys).items() if found.state == "unused"}
+    called = {
+        key
+        for key, found in queries.usage_of(read_cluster, keys, load=current_load(read_cluster)).items()
+        if found.state == "unused"
+    }
 
     assert called == queries.unused_keys(read_cluster)
     assert len(called) == unused_count(read_cluster) == len(BINDINGS) - 2
     assert binding_key(FRAUD) in called
-    assert queries.usage_of(read_cluster, [keys[-2]])[keys[-2]].reason == queries.NOT_IN_FORCE
+    assert (
+        queries.usage_of(read_cluster, [keys[-2]], load=current_load(read_cluster))[keys[-2]].reason
+        == queries.NOT_IN_FORCE
+    )
 
 
 def test_the_use_of_many_acls_takes_few_queries(given, read_cluster, django_assert_max_num_queries):
     given(usage=[use(PREFIX)])
 
     with django_assert_max_num_queries(5):
-        queries.usage_of(read_cluster, [binding_key(binding) for binding in BINDINGS])
+        queries.usage_of(
+            read_cluster, [binding_key(binding) for binding in BINDINGS], load=current_load(read_cluster)
+        )
 
 
 # --- Requests, coverage, declarations ---

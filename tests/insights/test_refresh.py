@@ -82,7 +82,7 @@ def test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round(log
 
     assert (loaded.lines_read, loaded.revision_number) == (2, logged.revision.number)
     key = binding_key(BINDINGS[0])
-    assert queries.usage_of(logged, [key])[key].requests == 1
+    assert queries.usage_of(logged, [key], load=current_load(logged))[key].requests == 1
     assert inbox(logged, in_force_since=lambda numbers: {}).rows[0].cause.kind == "deny"
     assert [check.kind for check in declarations(logged)] == ["contradicts"]
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from aclweb.accounts.models import Grant, Role
+from aclweb.acl.model import Delta
+from aclweb.changes import review
 from aclweb.clusters import ClusterFacts
 from aclweb.clusters.broker_settings import BrokerSettings, combined_settings
+from aclweb.insights.models import DenialGroup, Load
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import spelling
 from tests.builders import allow, deny
@@ -178,3 +184,40 @@ def test_an_authorizer_that_no_broker_told_is_not_stated_as_known(cluster, dot, 
 
     assert "StandardAuthorizer, assumed" in header
     assert "KRaft authorizer" not in header
+
+
+def counts_in(page) -> dict[str, str]:
+    """Each entry of the bar that has a badge, with its number."""
+    _, _, bar = page.content.decode().partition('<nav class="mainnav"')
+    return dict(re.findall(r">(\w+) <span class=\"count\">([0-9+]+)<", bar.partition("</nav>")[0]))
+
+
+def test_the_bar_says_how_many_changes_wait_for_this_person_on_all_clusters(
+    cluster, other_cluster, ada, ben, signed_in
+):
+    sync(cluster, client=Answers([]))
+    for topic in ("a", "b"):
+        draft = review.draft(
+            cluster=cluster, author=ada, title=topic, delta=Delta(add=(allow("User:x", "READ", topic),))
+        )
+        review.submit(change=draft, actor=ada)
+    Grant.objects.create(user=ben, cluster=other_cluster, role=Role.VIEWER)
+
+    assert counts_in(signed_in(ben).get(f"/c/{other_cluster.slug}/topics/")) == {"Changes": "2"}
+    assert counts_in(signed_in(ada).get(f"/c/{cluster.slug}/topics/")) == {}
+
+
+@pytest.mark.parametrize(("groups", "word"), [(99, "99"), (100, "99+"), (150, "99+")])
+def test_the_bar_counts_new_denials_to_ninety_nine(cluster, browser, groups, word):
+    load = Load.objects.create(cluster=cluster, lines_read=1, lines_parsed=1, lines_unparsed=0, manifest={})
+    now = timezone.now()
+    DenialGroup.objects.bulk_create(
+        DenialGroup(
+            load=load, key=f"{number:064}", principal="User:x", operation="READ", resource_type="TOPIC",
+            resource_name=str(number), lines=1, lines_1=0, lines_7=0, lines_14=number < groups, lines_30=1,
+            hosts=1, latest_host="h", first_at=now, last_at=now,
+        )
+        for number in range(groups + 20)
+    )  # fmt: skip
+
+    assert counts_in(browser.get(f"/c/{cluster.slug}/topics/")) == {"Insights": word}

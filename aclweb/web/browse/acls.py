@@ -39,10 +39,11 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     moment = as_of.read(request, cluster)
     listed = lists.list_acls(cluster, filters, as_of=moment.past)
     page = page_of(listed, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
-    uses = usage_of(cluster, [row.key for row in page.object_list])
+    load = current_load(cluster)
+    uses = usage_of(cluster, [row.key for row in page.object_list], load=load)
     context: dict[str, Any] = {
         "uses": uses,
-        "freshness": freshness(cluster, current_load(cluster)),
+        "freshness": freshness(cluster, load),
         "cluster": cluster,
         "as_of": moment,
         "listed": moment.revision or cluster.revision,

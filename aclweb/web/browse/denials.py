@@ -24,7 +24,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
 from aclweb.web.browse.denial_form import DenialForm
 from aclweb.web.browse.denial_rows import rows_of
-from aclweb.web.browse.insight_tabs import USUAL_DAYS, head, since_in_force
+from aclweb.web.browse.insight_tabs import head, since_in_force
 from aclweb.web.shell.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -59,7 +59,7 @@ class Asked:
         wrong = [name for name, value in given.items() if value and value not in known[name]]
         faults = [f"{name} is {given[name]!r}; use one of {', '.join(known[name])}." for name in wrong]
         given |= dict.fromkeys(wrong, "")
-        days = given["days"] or str(USUAL_DAYS)
+        days = given["days"] or str(denials.USUAL_DAYS)
         wanted = Wanted(
             state=given["state"],
             cause=given["cause"],

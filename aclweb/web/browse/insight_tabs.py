@@ -17,9 +17,6 @@ from aclweb.insights.unused import evidence_of, unused_count
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster
 
-USUAL_DAYS = 14
-"""Days of the log whose denials are listed unless the address says otherwise, and counted in the tab."""
-
 
 @dataclass(frozen=True)
 class Tab:
@@ -54,7 +51,9 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
     if found is None:
         found = findings.known_count(cluster)
     if new is None and load is not None:
-        new = denials.new_count(cluster, load, days=USUAL_DAYS, in_force_since=since_in_force(cluster))
+        new = denials.new_count(
+            cluster, load, days=denials.USUAL_DAYS, in_force_since=since_in_force(cluster)
+        )
     evidence = evidence_of(load)
     unused = unused_count(cluster, load, evidence)
     acls = reverse("acls", args=[cluster.slug])

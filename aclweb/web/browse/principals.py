@@ -63,6 +63,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     found = principal_access(cluster, name, as_of=moment.past)
     lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
     acls = {title: part[:ACLS_SHOWN] for title, part in lists.items()}
+    logged = traffic(cluster, principal=name)
     context = {
         "cluster": cluster,
         "as_of": moment,
@@ -72,11 +73,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "is_known": knows_principal(in_force(cluster, moment.past), name),
         "access": found,
         "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
-        "uses": usage_of(cluster, [binding_key(acl) for part in acls.values() for acl in part]),
+        "uses": usage_of(
+            cluster, [binding_key(acl) for part in acls.values() for acl in part], load=logged.load
+        ),
         "acls": acls,
         **traffic_card.shown(
             cluster,
-            traffic(cluster, principal=name),
+            logged,
             about="principal",
             days_url=use_days.address(cluster, principal=name),
         ),

@@ -133,10 +133,12 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         listed = [*shown.acls, *shown.folded_acls_shown]
         covered = coverage(cluster)
         context |= {
-            "uses": usage_of(cluster, [binding_key(binding) for binding in listed]),
+            "uses": usage_of(cluster, [binding_key(binding) for binding in listed], load=covered.load),
             "denials": denials_of(
                 cluster, resource=shown.access.resource, in_force_since=since_in_force(cluster)
-            ),
+            )
+            if covered.load is not None
+            else (),
             "coverage": covered,
             **_traffic(cluster, shown, has_log=covered.load is not None),
         }

@@ -141,7 +141,7 @@ def _of_acl(cluster: Cluster, load: Load | None, key: str, days: int) -> UseByDa
     if row is None:
         raise Http404("No ACL of this cluster has this key.")
     (binding,) = bindings_of([row])
-    use = usage_of(cluster, [key])[key]
+    use = usage_of(cluster, [key], load=load)[key]
     listed = reverse("acls", args=[cluster.slug]) + f"?{links.encoded(principal=binding.principal)}"
     subject = Subject("ACL", binding.principal, listed, binding, use)
     if load is None:

@@ -15,6 +15,7 @@ from aclweb.accounts import access
 from aclweb.inventory.current import KnownAuthorizer, broker_settings, settings_of
 from aclweb.inventory.lists import status
 from aclweb.inventory.models import Cluster
+from aclweb.web.shell.badges import NO_BADGES, Badges, badges_of, with_badges
 from aclweb.web.shell.switching import same_page
 
 _OF_A_CLUSTER = re.compile(r"/c/([-\w]+)/")
@@ -46,12 +47,13 @@ class ClusterLine:
 
 @dataclass(frozen=True)
 class Frame:
-    """switches: (cluster, address): where the same page of each cluster is."""
+    """switches: (cluster, address): where the same page of each cluster is. badges: what waits, for the navigation."""
 
     clusters: tuple[ClusterLine, ...]
     current: ClusterLine | None
     section: str
     switches: tuple[tuple[ClusterLine, str], ...] = ()
+    badges: Badges = NO_BADGES
 
 
 def cluster_line(cluster: Cluster) -> ClusterLine:
@@ -77,16 +79,29 @@ def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Fr
     """Return the frame of a page; without `cluster` that of the one in its address, else of the one looked at last."""
     if not request.user.is_authenticated:
         return Frame(clusters=(), current=None, section=section)
-    visible = tuple(cluster_line(found) for found in access.visible_clusters(request.user))
-    by_slug = {found.cluster.slug: found for found in visible}
     wanted = [cluster.slug] if cluster else [_slug_in(request), request.COOKIES.get(LAST, "")]
-    current = next((by_slug[slug] for slug in wanted if slug in by_slug), None)
+    counted_for = next(filter(None, wanted), "")
+    rows = list(with_badges(access.visible_clusters(request.user), request.user, counted_for))
+    visible = tuple(cluster_line(found) for found in rows)
+    by_slug = {found.cluster.slug: found for found in visible}
+    current = next((by_slug[slug] for slug in wanted if slug in by_slug), visible[0] if visible else None)
     return Frame(
         clusters=visible,
-        current=current or (visible[0] if visible else None),
+        current=current,
         section=section,
-        switches=tuple(zip(visible, same_page(request, [each.cluster for each in visible]), strict=True)),
+        switches=tuple(zip(visible, same_page(request, rows), strict=True)),
+        badges=_badges(request, current, counted_for),
     )
+
+
+def _badges(request: HttpRequest, current: ClusterLine | None, counted_for: str) -> Badges:
+    """Return what waits here; counted again where the page is about another cluster than was expected."""
+    if current is None:
+        return NO_BADGES
+    row, slug = current.cluster, current.cluster.slug
+    if slug != counted_for:
+        row = with_badges(Cluster.objects.filter(pk=row.pk), request.user, slug).get()
+    return badges_of(row)
 
 
 def _slug_in(request: HttpRequest) -> str:
