@@ -18,8 +18,10 @@ from aclweb.inventory.models import Cluster, StoredName
 # What of a page's question is as good on any cluster. A page that is not named here has no question.
 _KEPT: dict[str, tuple[str, ...]] = {
     "home": ("principal", "operation", "type", "name", "host"),
-    "explain": ("principal", "operation", "type", "name", "host", "who", "paste"),
-    "client-action": ("principal", "action", "host", "topic", "group", "transactional-id", "transactional_id"),
+    "explain": ("principal", "operation", "type", "name", "host", "who", "paste", "choose"),
+    "client-action": (
+        "principal", "action", "host", "topic", "group", "transactional-id", "transactional_id", "choose",
+    ),
     "topics": ("type", "q"),
     "topic": (),
     "resource": ("type", "name"),
