@@ -15,8 +15,8 @@ from tests.conftest import TEMPLATE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The database's share of the promises: locks, triggers, conditional updates, odd texts.
-# At full scale the rooms with tables are asked everything.
+# The database's share of the promises: locks, triggers, conditional updates, odd texts; of what is read, in a thorough
+# run. At full scale the rooms with tables are asked everything.
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 ROOMS = (
     (
@@ -29,12 +29,11 @@ ROOMS = (
     if FULL
     else (
         "tests/audit",
-        "tests/inventory/test_sync.py",
-        "tests/inventory/test_tasks.py",
         "tests/changes/test_rollout.py",
         "tests/insights/test_kept_requests.py",
     )
 )
+ROOMS_OF_SYNCS = ("tests/inventory/test_sync.py", "tests/inventory/test_tasks.py")
 
 # What concerns no other database than it concerns SQLite: rows as a migration found them, leases that run out by
 # waiting, processes that start Django.
@@ -61,12 +60,23 @@ print(cluster.state, cluster.revision.acls if cluster.revision else None)
 
 @pytest.mark.postgres
 def test_the_rooms_with_tables_hold_on_postgresql(postgres_server, postgres_tables):
+    hold_on_postgresql(ROOMS, postgres_server, postgres_tables)
+
+
+@pytest.mark.thorough(instead="tests/test_production_parts.py::test_the_rooms_with_tables_hold_on_postgresql")
+@pytest.mark.skipif(FULL, reason="the rooms are asked everything")
+@pytest.mark.postgres
+def test_what_is_read_from_clusters_is_kept_on_postgresql(postgres_server, postgres_tables):
+    hold_on_postgresql(ROOMS_OF_SYNCS, postgres_server, postgres_tables)
+
+
+def hold_on_postgresql(rooms, postgres_server, postgres_tables):
     environment = dict(os.environ) | {"DATABASE_URL": postgres_server, TEMPLATE_VARIABLE: postgres_tables}
     environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
 
     answer = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", *ROOMS, "-p", "no:xdist", "-p", "no:randomly"),
+            *(sys.executable, "-m", "pytest", *rooms, "-p", "no:xdist", "-p", "no:randomly"),
             # Which starts processes with databases of their own, and does so on PostgreSQL in any case.
             *("-m", "not server", "--ignore", "tests/audit/test_databases.py"),
             *(() if FULL else map("--deselect={}".format, ELSEWHERE)),
