@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -148,6 +150,23 @@ def test_nothing_new_starts_no_spark_and_changes_nothing(made, logs, capsys, mon
     assert status == 0
     assert capsys.readouterr().out.startswith("Nothing new since 2")
     assert {file: file.stat().st_mtime_ns for file in table.rglob("*")} == before
+
+
+def test_nothing_new_loads_no_pandas(made, logs):
+    words = [*ACCESS_WORDS, "--log", *map(str, logs), "--out", str(made[0])]
+    script = (
+        "import sys\n"
+        "from aclweb.pipeline.__main__ import main\n"
+        "status = main(sys.argv[1:])\n"
+        "print(status, [name for name in sys.modules if name == 'pandas'])\n"
+    )
+
+    answer = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, timeout=300
+    )
+
+    assert answer.stdout.startswith("Nothing new since 2"), answer.stderr
+    assert answer.stdout.endswith("\n0 []\n")
 
 
 @pytest.mark.spark

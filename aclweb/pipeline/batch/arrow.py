@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,6 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
     "operation": Operation.__members__,
     "resource_type": ResourceType.__members__,
 }
-_RESULT_NAMES = pa.array([RESULTS[basis].name for basis in BASES])
-_BASIS_NAMES = pa.array([basis.name for basis in BASES])
 
 
 def requests_of(batch: pa.RecordBatch) -> Requests:
@@ -28,7 +27,18 @@ def requests_of(batch: pa.RecordBatch) -> Requests:
 
 def answer_texts(answers: Answers) -> tuple[pa.Array, pa.Array]:
     """Return the names of the results and of what settles them."""
-    return _RESULT_NAMES.take(pa.array(answers.bases)), _BASIS_NAMES.take(pa.array(answers.bases))
+    codes = pa.array(answers.bases)
+    results, bases = _names()
+    return results.take(codes), bases.take(codes)
+
+
+@cache
+def _names() -> tuple[pa.Array, pa.Array]:
+    """Return the names of the results and of what settles them, in the order of BASES.
+
+    Made when they are asked for: the first array of a process loads pandas, which is a third of a small start.
+    """
+    return pa.array([RESULTS[basis].name for basis in BASES]), pa.array([basis.name for basis in BASES])
 
 
 def _column(texts: pa.Array, name: str) -> Column:
