@@ -151,6 +151,41 @@ class LogSource(models.Model):
         return self.path
 
 
+class OwnedNames(models.Model):
+    """Who owns a name of a cluster, or all names that begin so, and how they are labelled. No decision reads it."""
+
+    class Kind(models.TextChoices):
+        TOPIC = "TOPIC", "topic"
+        GROUP = "GROUP", "group"
+        TRANSACTIONAL_ID = "TRANSACTIONAL_ID", "transactional id"
+        PRINCIPAL = "PRINCIPAL", "principal"
+
+    class Pattern(models.TextChoices):
+        LITERAL = "LITERAL", "this name"
+        PREFIXED = "PREFIXED", "all that begin so"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="owned_names")
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    pattern_type = models.CharField(max_length=8, choices=Pattern.choices)
+    name = models.CharField(max_length=500)
+    owner = models.CharField(max_length=100, blank=True)
+    # Words, separated by a comma and a space.
+    labels = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["kind", "name", "pattern_type"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "kind", "name", "pattern_type"], name="owned_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def label_words(self) -> list[str]:
+        return self.labels.split(", ") if self.labels else []
+
+
 class Declaration(models.Model):
     """What answers depend on besides ACLs and names, from `since` until the cluster's next row. Never changed.
 

@@ -48,6 +48,7 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/needs/", "POST"),
     ("/api/v1/clusters/{slug}/findings/", "GET"),
     ("/api/v1/clusters/{slug}/log-sources/", "GET"),
+    ("/api/v1/clusters/{slug}/owners/", "GET"),
     ("/api/v1/clusters/{slug}/analyses/", "GET"),
     ("/api/v1/clusters/{slug}/analyses/", "POST"),
     ("/api/v1/clusters/{slug}/analyses/{address}/", "GET"),

@@ -25,7 +25,7 @@ from aclweb.changes.models import Computation
 from aclweb.changes.question import what_if
 from aclweb.insights.models import Analysis
 from aclweb.inventory.current import in_force
-from aclweb.inventory.models import LogSource
+from aclweb.inventory.models import LogSource, OwnedNames
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -75,6 +75,12 @@ TABLE: dict[str, Row] = {
     "log-sources": Row(f"{C}log-sources/", SEEN),
     "log-source": Row(f"{C}log-sources/{{source}}/", (302, 404, 403, 403, 403, 200)),
     "log-source-remove": Row(f"{C}log-sources/{{source}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
+    "owners": Row(f"{C}owners/", SEEN),
+    "owners-export": Row(f"{C}owners/export/", SEEN),
+    # An empty text has no header, which is said on the page.
+    "owners-load": Row(f"{C}owners/load/", (302, 404, 403, 403, 403, 422), "post"),
+    "owner": Row(f"{C}owners/{{owned}}/", (302, 404, 403, 403, 403, 200)),
+    "owner-remove": Row(f"{C}owners/{{owned}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
     "search": Row(f"{C}search/?q=t", SEEN),
     "choose": Row(f"{C}choose/?field=principal&back=home", SEEN),
     "completions": Row(f"{C}completions/principal/?q=bob", SEEN),
@@ -170,6 +176,7 @@ TABLE: dict[str, Row] = {
     "api:needs": Row(f"{A}needs/", API_SEEN, "post", {"actions": ["consume"]}, as_json=True),
     "api:findings": Row(f"{A}findings/", API_SEEN),
     "api:log-sources": Row(f"{A}log-sources/", API_SEEN),
+    "api:owners": Row(f"{A}owners/", API_SEEN),
     "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
     "api:analyses": Row(f"{A}analyses/", API_SEEN),
     "api:analysis": Row(f"{A}analyses/{{analysis}}/", API_SEEN),
@@ -195,6 +202,7 @@ def waiting(cluster, ada):
         sync(cluster, client=fake)
     cluster.refresh_from_db()
     cluster.log_sources.create(path="/logs")
+    cluster.owned_names.create(kind="TOPIC", pattern_type="PREFIXED", name="orders.", owner="payments")
     change = review.draft(
         cluster=cluster,
         author=ada,
@@ -298,4 +306,7 @@ def filled(text: str, change) -> str:
         # Who tries addresses at random may have removed it.
         found = LogSource.objects.order_by("pk").first()
         text = text.replace("{source}", str(found.pk if found else 1))
+    if "{owned}" in text:
+        owned = OwnedNames.objects.order_by("pk").first()
+        text = text.replace("{owned}", str(owned.pk if owned else 1))
     return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)

@@ -4,7 +4,7 @@ Import from here: reading and writing of JSON lines, CSV, YAML, `kafka-acls --li
 records of the authorizer's log in any layout.
 """
 
-from aclweb.acl.notation.acl_csv import write_rows
+from aclweb.acl.notation.acl_csv import read_rows, write_rows
 from aclweb.acl.notation.authorizer_log import (
     NO_ACL_NOTE,
     NO_LAYOUT,
@@ -99,6 +99,7 @@ __all__ = [
     "read_edits",
     "read_names",
     "read_requests",
+    "read_rows",
     "records",
     "request_from_dict",
     "shown",

@@ -14,6 +14,7 @@ from aclweb.inventory.lists.listing import (
     list_names,
     list_principals,
 )
+from aclweb.inventory.lists.owners import Owned, owner_of, owners_of
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
@@ -25,6 +26,7 @@ __all__ = [
     "LazyRows",
     "ListedAcls",
     "NameRow",
+    "Owned",
     "PrincipalRow",
     "all_acls",
     "history",
@@ -34,6 +36,8 @@ __all__ = [
     "list_principals",
     "names_known",
     "others_like",
+    "owner_of",
+    "owners_of",
     "principals_like",
     "resources_like",
     "status",

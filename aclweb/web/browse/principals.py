@@ -35,7 +35,13 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     text = request.GET.get("q", "")
     found = lists.list_principals(cluster, text)
     page = page_of(found, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
-    context = {"cluster": cluster, "text": text, "page": page}
+    names = [row.principal for row in page.object_list]
+    context = {
+        "cluster": cluster,
+        "text": text,
+        "page": page,
+        "owners": lists.owners_of(cluster, "PRINCIPAL", names),
+    }
     return render_page(
         request,
         "browse/principals/list.html",
@@ -61,8 +67,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         address = moment.kept_in(links.principal(cluster, typed.principal))
         return redirect(f"{address}&{links.encoded(typed=name)}")
     found = principal_access(cluster, name, as_of=moment.past)
-    lists = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
-    acls = {title: part[:ACLS_SHOWN] for title, part in lists.items()}
+    parts = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
+    acls = {title: part[:ACLS_SHOWN] for title, part in parts.items()}
     logged = traffic(cluster, principal=name)
     context = {
         "cluster": cluster,
@@ -72,6 +78,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "fault": "" if found.own else typed.fault,
         "is_known": knows_principal(in_force(cluster, moment.past), name),
         "access": found,
+        "owned": lists.owner_of(cluster, "PRINCIPAL", name),
         "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(
             cluster, [binding_key(acl) for part in acls.values() for acl in part], load=logged.load

@@ -46,6 +46,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "text": text,
         "page": page,
         "known": names_known(cluster, kind),
+        "owners": lists.owners_of(cluster, kind.name, [row.name for row in page.object_list]),
     }
     return render_page(
         request, "browse/topics/list.html", "browse/topics/_names.html", context, section="topics"
@@ -129,6 +130,8 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         else None,
         "name_fault": _name_fault(kind, name),
     }
+    if not wants_part(request):
+        context["owned"] = lists.owner_of(cluster, kind.name, name)
     if not wants_part(request):
         listed = [*shown.acls, *shown.folded_acls_shown]
         covered = coverage(cluster)

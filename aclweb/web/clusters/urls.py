@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from aclweb.web.clusters import log_sources, views
+from aclweb.web.clusters import log_sources, owners, views
 
 urlpatterns = [
     path("clusters/", views.index, name="clusters"),
@@ -13,4 +13,9 @@ urlpatterns = [
     path("c/<slug:slug>/log-sources/", log_sources.index, name="log-sources"),
     path("c/<slug:slug>/log-sources/<int:number>/", log_sources.edit, name="log-source"),
     path("c/<slug:slug>/log-sources/<int:number>/remove/", log_sources.remove, name="log-source-remove"),
+    path("c/<slug:slug>/owners/", owners.index, name="owners"),
+    path("c/<slug:slug>/owners/export/", owners.export, name="owners-export"),
+    path("c/<slug:slug>/owners/load/", owners.load, name="owners-load"),
+    path("c/<slug:slug>/owners/<int:number>/", owners.edit, name="owner"),
+    path("c/<slug:slug>/owners/<int:number>/remove/", owners.remove, name="owner-remove"),
 ]

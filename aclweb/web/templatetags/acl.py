@@ -37,6 +37,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.access import sentences
+from aclweb.inventory.lists import Owned
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import in_words
 from aclweb.web.shell import as_of, links, render_time, spelling
@@ -309,6 +310,12 @@ def query(context: Mapping[str, Any], **fields: Any) -> str:
     """A query string of these fields, each letter safe in an address, and of the moment of the page."""
     fields[as_of.FIELD] = as_of.of_page(context).text
     return links.encoded(**{name: str(text) for name, text in fields.items() if text not in (None, "")})
+
+
+@register.filter
+def owned(owners: Mapping[str, Owned], name: str) -> Owned | None:
+    """Who owns one of the names of a list, and its labels."""
+    return owners.get(name)
 
 
 @register.filter

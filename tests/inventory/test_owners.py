@@ -1,0 +1,147 @@
+"""Who owns a name: by itself before a prefix, by a longer prefix before a shorter.
+
+Files are loaded whole or not at all.
+"""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from aclweb.acl.model import NotationError
+from aclweb.audit.models import Event
+from aclweb.inventory.admin import owners
+from aclweb.inventory.lists import owner_of, owners_of
+
+HEADER = "kind,pattern_type,name,owner,labels\n"
+ROWS = HEADER + (
+    "TOPIC,PREFIXED,orders.,payments,\n"
+    "TOPIC,PREFIXED,orders.eu.,payments-eu,restricted\n"
+    "TOPIC,LITERAL,orders.eu.audit,audit,\n"
+    'PRINCIPAL,LITERAL,User:bob,payments,"human, on-call"\n'
+)
+
+
+@pytest.fixture
+def owned(cluster):
+    owners.load(actor="ada", cluster=cluster, rows=owners.read(ROWS, "rows.csv"))
+    return cluster
+
+
+@pytest.mark.parametrize(
+    "name, owner",
+    [
+        ("orders.eu.audit", "audit"),
+        ("orders.eu.audit.old", "payments-eu"),
+        ("orders.us", "payments"),
+        ("orders.", "payments"),
+        ("orders", None),
+        ("Orders.us", None),
+        ("", None),
+        ("orders.\x00\ud800", "payments"),
+        ("orders." + "x" * 900, "payments"),
+    ],
+)
+def test_a_name_counts_before_a_prefix_and_a_longer_prefix_before_a_shorter(owned, name, owner):
+    found = owner_of(owned, "TOPIC", name)
+
+    assert (found.owner if found else None) == owner
+    assert owners_of(owned, "TOPIC", [name]).get(name) == found
+
+
+def test_a_name_of_another_kind_or_cluster_has_no_owner(owned, other_cluster):
+    assert owner_of(owned, "GROUP", "orders.eu") is None
+    assert owner_of(owned, "CLUSTER", "kafka-cluster") is None
+    assert owner_of(other_cluster, "TOPIC", "orders.eu") is None
+    assert owner_of(owned, "PRINCIPAL", "User:bob").labels == ("human", "on-call")
+
+
+def test_one_query_finds_the_owner_of_one_name_and_of_many(owned, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        owner_of(owned, "TOPIC", "orders.eu")
+    with django_assert_num_queries(1):
+        assert len(owners_of(owned, "TOPIC", [f"orders.{number}" for number in range(300)])) == 300
+
+
+def test_what_is_written_is_read_again_and_changes_nothing(owned):
+    text = owners.text_of(owned.owned_names.all())
+
+    assert owners.loading(owned, owners.read(text, "again")).is_empty
+    assert sorted(text.splitlines()) == sorted(ROWS.splitlines())
+
+
+def test_a_file_has_exactly_its_rows_and_one_event(owned):
+    text = HEADER + "TOPIC,PREFIXED,orders.,shop,public\ngroup,literal,billing,billing,\n"
+    found = owners.load(actor="ada", cluster=owned, rows=owners.read(text, "new.csv"))
+
+    assert (len(found.added), len(found.changed), len(found.removed), found.same) == (1, 1, 3, 0)
+    assert found.sentence == "1 row is added, 1 row is changed, 3 rows are removed, 0 rows stay"
+    assert {(row.kind, row.name, row.owner, row.labels) for row in owned.owned_names.all()} == {
+        ("TOPIC", "orders.", "shop", "public"),
+        ("GROUP", "billing", "billing", ""),
+    }
+    assert Event.objects.filter(verb="owners.loaded").count() == 2
+
+
+def test_each_bad_line_is_named_and_nothing_is_stored(owned):
+    text = HEADER + (
+        "TOPIC,PREFIXED,stock.,stock,\n"
+        "QUEUE,PREFIXED,a,b,\n"
+        "TOPIC,PREFIXED,,b,\n"
+        "TOPIC,PREFIXED,c,,\n"
+        "PRINCIPAL,LITERAL,bob,b,\n"
+        "TOPIC,PREFIXED,d,b,Ünclear\n"
+        "TOPIC,PREFIXED,stock.,other,\n"
+        f"TOPIC,PREFIXED,{'e' * 501},b,\n"
+    )
+    with pytest.raises(NotationError) as raised:
+        owners.read(text, "bad.csv")
+
+    assert [message.split(": ", 1)[0] for message in raised.value.messages] == [
+        f"bad.csv:{line}" for line in range(3, 10)
+    ]
+    told = str(raised.value)
+    for part in (
+        "'QUEUE' is none; use TOPIC, GROUP, TRANSACTIONAL_ID, PRINCIPAL.",
+        "Give an owner, a label, or both.",
+        "A principal has a type, as in User:bob.",
+        "'ünclear' is no label; use letters a to z, digits, - and _.",
+        "topics that begin with stock. are on line 2 already; keep one.",
+        "This has 501 characters; up to 500 fit.",
+    ):
+        assert part in told
+    assert owned.owned_names.count() == 4
+
+
+def test_a_file_of_too_many_rows_is_refused(owned, monkeypatch):
+    monkeypatch.setattr(owners, "MOST_ROWS", 3)
+
+    with pytest.raises(NotationError, match="This is row 4; up to 3 fit, so use prefixes"):
+        owners.read(ROWS, "rows.csv")
+    with pytest.raises(owners.OwnerError, match="has 3 rows, and no more are kept"):
+        owners.add(
+            actor="ada", cluster=owned, kind="TOPIC", pattern_type="LITERAL", name="a", owner="b", labels=""
+        )
+
+
+def test_the_command_prints_tells_and_loads(owned, tmp_path, capsys):
+    file = tmp_path / "owners.csv"
+    file.write_text(HEADER + "TOPIC,PREFIXED,orders.,payments,\n", encoding="utf-8-sig")
+
+    call_command("owners", "test-eu")
+    printed = capsys.readouterr().out
+    call_command("owners", "test-eu", str(file), "--dry-run")
+    told = capsys.readouterr().out
+
+    assert sorted(printed.splitlines()) == sorted(ROWS.splitlines())
+    sentence = "none is added, none is changed, 3 rows are removed, 1 row stays"
+    assert told == f"test-eu: {sentence}; nothing was stored.\n"
+    assert owned.owned_names.count() == 4
+    call_command("owners", "test-eu", str(file))
+    assert capsys.readouterr().out == f"test-eu: {sentence}.\n"
+    assert owned.owned_names.count() == 1
+    file.write_bytes(b"\xff")
+    with pytest.raises(CommandError, match="is no UTF-8 text"):
+        call_command("owners", "test-eu", str(file))
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("owners", "test-eu", str(tmp_path / "none.csv"))
