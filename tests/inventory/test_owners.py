@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError, call_command
 
-from aclweb.acl.model import NotationError
+from aclweb.acl.model import NotationError, PatternType, ResourcePattern, ResourceType
 from aclweb.audit.models import Event
 from aclweb.inventory.admin import owners
-from aclweb.inventory.lists import owner_of, owners_of
+from aclweb.inventory.lists import owner_of, owners_matched, owners_of
 
 HEADER = "kind,pattern_type,name,owner,labels\n"
 ROWS = HEADER + (
@@ -145,3 +145,34 @@ def test_the_command_prints_tells_and_loads(owned, tmp_path, capsys):
         call_command("owners", "test-eu", str(file))
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("owners", "test-eu", str(tmp_path / "none.csv"))
+
+
+@pytest.mark.parametrize(
+    "pattern, name, found",
+    [
+        ("LITERAL", "orders.eu.audit", {"audit"}),
+        ("LITERAL", "orders.eu.x", {"payments-eu"}),
+        ("PREFIXED", "orders.eu.audit", {"audit", "payments-eu"}),
+        ("PREFIXED", "orders.eu.x", {"payments-eu"}),
+        ("PREFIXED", "ord", {"audit", "payments", "payments-eu"}),
+        ("GLOB", "orders.eu.?udit", {"audit", "payments-eu"}),
+        ("LITERAL", "*", {"audit", "payments", "payments-eu"}),
+        ("PREFIXED", "stock", set()),
+    ],
+)
+def test_a_pattern_matches_names_of_each_owner_below_and_the_one_above(owned, pattern, name, found):
+    patterns = [ResourcePattern(ResourceType.TOPIC, name, PatternType[pattern])]
+
+    assert {each.owner for each in owners_matched(owned, patterns)} == found
+    assert (
+        owners_matched(owned, [ResourcePattern(ResourceType.CLUSTER, "kafka-cluster", PatternType.LITERAL)])
+        == ()
+    )
+
+
+def test_the_owners_that_a_literal_matches_are_those_of_its_name(owned):
+    for name in ("orders.eu.audit", "orders.eu.audit.x", "orders.", "orders", "stock", "orders.eu."):
+        each = owner_of(owned, "TOPIC", name)
+        literal = [ResourcePattern(ResourceType.TOPIC, name, PatternType.LITERAL)]
+
+        assert [found.owner for found in owners_matched(owned, literal)] == ([each.owner] if each else [])

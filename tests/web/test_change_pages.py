@@ -170,13 +170,25 @@ def test_the_audit_trail_filters_by_actor_in_the_address(waiting, ben, signed_in
     assert {row.actor for row in page.context["page"].object_list} == {"ada"}
 
 
+def test_a_change_says_whose_names_it_matches(waiting, ben, signed_in):
+    page = address(waiting)
+    assert "Whose names it matches" not in signed_in(ben).get(page).content.decode()
+
+    rows = waiting.cluster.owned_names
+    rows.create(kind="TOPIC", pattern_type="PREFIXED", name="orders.", owner="payments", labels="restricted")
+    text = signed_in(ben).get(page).content.decode()
+
+    assert "Whose names it matches" in text
+    assert '<b>payments</b> <span class="badge" data-tone="warn">restricted</span>' in text
+
+
 def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_num_queries):
     browser = signed_in(ben)
 
     for path in ("/changes/", "/events/"):
         with django_assert_max_num_queries(12):
             browser.get(path)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         browser.get(address(waiting))
 
 

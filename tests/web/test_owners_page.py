@@ -93,6 +93,18 @@ def test_a_bad_file_is_told_by_line_and_kept_in_the_box(cluster, admin):
     assert cluster.owned_names.count() == 0
 
 
+def test_a_long_file_is_whole_when_it_is_loaded_and_one_too_long_is_refused(cluster, admin):
+    rows = HEADER + "".join(f"TOPIC,PREFIXED,orders-of-a-department.{n}.,team-{n},\n" for n in range(5_000))
+
+    shown = admin.post(f"{URL}load/", {"file": SimpleUploadedFile("a.csv", rows.encode())})
+    held = unescape(shown.content.decode().split('<textarea name="rows" hidden>')[1].split("</textarea>")[0])
+    admin.post(f"{URL}load/", {"rows": held, "store": "1"})
+
+    assert cluster.owned_names.count() == 5_000
+    huge = SimpleUploadedFile("a.csv", b"x" * (1024 * 1024 + 1))
+    assert "The file has 1,048,577 bytes" in text(admin.post(f"{URL}load/", {"file": huge}))
+
+
 def test_who_looks_sees_the_rows_and_no_forms(cluster, admin, cho, signed_in):
     admin.post(URL, GIVEN)
     page = text(signed_in(cho).get(URL))

@@ -14,7 +14,7 @@ from aclweb.inventory.lists.listing import (
     list_names,
     list_principals,
 )
-from aclweb.inventory.lists.owners import Owned, owner_of, owners_of
+from aclweb.inventory.lists.owners import MatchedNames, Owned, owner_of, owners_matched, owners_of
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
@@ -25,6 +25,7 @@ __all__ = [
     "ClusterStatus",
     "LazyRows",
     "ListedAcls",
+    "MatchedNames",
     "NameRow",
     "Owned",
     "PrincipalRow",
@@ -37,6 +38,7 @@ __all__ = [
     "names_known",
     "others_like",
     "owner_of",
+    "owners_matched",
     "owners_of",
     "principals_like",
     "resources_like",

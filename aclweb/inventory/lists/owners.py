@@ -5,15 +5,19 @@ A row of the name itself counts before one of a prefix, a longer prefix before a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from django.db.models import Q
 
+from aclweb.acl.model import WILDCARD, PatternType, ResourcePattern
 from aclweb.inventory.models import Cluster, OwnedNames
 
 _LONGEST_PREFIX = 500  # characters of the column
+_GLOB_SIGNS = re.compile(r"[*?]")
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,15 @@ class Owned:
     def why(self) -> str:
         """Which row says so."""
         return f"said of all names that begin with {self.said_of}" if self.by_prefix else "said of this name"
+
+
+@dataclass(frozen=True)
+class MatchedNames:
+    """Names of one owner and the same labels that some ACLs match: those or such as begin so, by kind and text."""
+
+    owner: str
+    labels: tuple[str, ...]
+    names: tuple[tuple[str, str, bool], ...]
 
 
 _COLUMNS = ("pattern_type", "name", "owner", "labels")
@@ -77,3 +90,43 @@ def owners_of(cluster: Cluster, kind: str, names: Iterable[str]) -> Mapping[str,
         if best is not None:
             found[name] = best
     return found
+
+
+def owners_matched(cluster: Cluster, patterns: Iterable[ResourcePattern]) -> tuple[MatchedNames, ...]:
+    """Return whose names these patterns match or may match, by owner; one query.
+
+    A pattern for many names matches what is said of each name below it, and what is said of all names above it. A glob
+    may match what begins as it does. names of the answer: (kind, name or prefix, whether it is a prefix).
+    """
+    rows: dict[str, list[Owned]] = defaultdict(list)
+    columns = ("kind", *_COLUMNS)
+    for kind, *row in cluster.owned_names.values_list(*columns):
+        rows[kind].append(Owned.of(tuple(row)))
+    found: dict[tuple[str, tuple[str, ...]], dict[tuple[str, str, bool], None]] = defaultdict(dict)
+    for pattern in dict.fromkeys(patterns):
+        kind = pattern.resource_type.name
+        for each in _reached(rows[kind], pattern):
+            found[each.owner, each.labels][kind, each.said_of, each.by_prefix] = None
+    return tuple(
+        MatchedNames(owner, labels, tuple(sorted(names))) for (owner, labels), names in sorted(found.items())
+    )
+
+
+def _reached(rows: Sequence[Owned], pattern: ResourcePattern) -> list[Owned]:
+    if pattern.pattern_type is PatternType.LITERAL and pattern.name != WILDCARD:
+        return _best(rows, pattern.name)
+    start = "" if pattern.name == WILDCARD else pattern.name
+    if pattern.pattern_type is PatternType.GLOB:
+        start = _GLOB_SIGNS.split(pattern.name, maxsplit=1)[0]
+    below = [each for each in rows if each.said_of.startswith(start)]
+    above = _best([each for each in rows if each.by_prefix], start)
+    return [*below, *(each for each in above if each not in below)]
+
+
+def _best(rows: Iterable[Owned], name: str) -> list[Owned]:
+    """Return the row that counts for a name, if there is one."""
+    fitting = [
+        each for each in rows if (name.startswith(each.said_of) if each.by_prefix else name == each.said_of)
+    ]
+    best = max(fitting, key=lambda each: (not each.by_prefix, len(each.said_of)), default=None)
+    return [best] if best is not None else []

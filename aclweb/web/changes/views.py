@@ -18,6 +18,7 @@ from aclweb.acl.simulate import Impact
 from aclweb.changes import asking, queries, review
 from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import TooMuch
+from aclweb.inventory import lists
 from aclweb.inventory.current import settings_of
 from aclweb.web.drafts import impact_rows, replayed
 from aclweb.web.shell import exporting, frame
@@ -175,6 +176,9 @@ def _page(
         # Where the effect is another by now, the page says so where the effects are.
         "error": error or (refused if shown.impact_now is None else ""),
         "comment": request.POST.get("comment", ""),
+        "owners": lists.owners_matched(
+            change.cluster, (view.binding.pattern for step in shown.steps for view in step.items)
+        ),
         "can_act": any(deed.allowed for deed in shown.acts.values()),
     }
     return render_page(

@@ -24,6 +24,8 @@ from aclweb.web.shell.paging import page_asked, page_of
 MOST_FAULTS = 20
 """So many bad lines of a file are told at once."""
 PREVIEWED = 20
+MOST_BYTES = 1024 * 1024
+"""Of a file; the page that shows what it would change holds it until it is loaded."""
 _NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
 _SELECT = {"class": "form-select"}
 
@@ -162,6 +164,11 @@ def _text_sent(request: HttpRequest) -> tuple[str, str]:
     file = request.FILES.get("file")
     if file is None:
         return request.POST.get("rows", "").replace("\r\n", "\n"), ""
+    if (file.size or 0) > MOST_BYTES:
+        return (
+            "",
+            f"The file has {file.size:,} bytes; up to {MOST_BYTES:,} are read here, more by `manage.py owners`.",
+        )
     try:
         return file.read().decode("utf-8-sig").replace("\r\n", "\n"), ""
     except UnicodeDecodeError as error:
