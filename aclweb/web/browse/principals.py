@@ -78,7 +78,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "fault": "" if found.own else typed.fault,
         "is_known": knows_principal(in_force(cluster, moment.past), name),
         "access": found,
-        "owned": lists.owner_of(cluster, "PRINCIPAL", name),
+        # Who owned it then is not kept.
+        "owned": None if moment.is_past else lists.owner_of(cluster, "PRINCIPAL", name),
         "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
         "uses": usage_of(
             cluster, [binding_key(acl) for part in acls.values() for acl in part], load=logged.load

@@ -130,7 +130,8 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         else None,
         "name_fault": _name_fault(kind, name),
     }
-    if not wants_part(request):
+    if not wants_part(request) and not moment.is_past:
+        # Who owned it in the past is not kept.
         context["owned"] = lists.owner_of(cluster, kind.name, name)
     if not wants_part(request):
         listed = [*shown.acls, *shown.folded_acls_shown]
