@@ -48,7 +48,8 @@ def covered(page, bar: str) -> list[str]:
           const hidden = [];
           const shown = "main a, main button, main input, main td, main p, .foot span";
           for (const each of document.querySelectorAll(shown)) {
-            if (each.closest(bar) || !each.getClientRects().length || each.type === "hidden") continue;
+            // What is folded away still has its boxes.
+            if (each.closest(bar) || !each.checkVisibility() || each.type === "hidden") continue;
             const one = each.getBoundingClientRect();
             const over = Math.min(one.right, box.right) - Math.max(one.left, box.left) > 1
               && Math.min(one.bottom, box.bottom) - Math.max(one.top, box.top) > 1;
