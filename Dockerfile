@@ -9,8 +9,8 @@ ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_
 RUN useradd --system --uid 10001 --create-home aclweb && install -d -o aclweb -g aclweb /data
 WORKDIR /app
 COPY requirements/build.txt requirements/web.txt requirements/
-RUN pip install --require-hashes -r requirements/build.txt \
-    && pip install --require-hashes --no-build-isolation -r requirements/web.txt
+RUN pip install --no-deps --require-hashes -r requirements/build.txt \
+    && pip install --no-deps --require-hashes --no-build-isolation -r requirements/web.txt
 ENV ACLWEB_DATA_DIR=/data ACLWEB_STATIC_DIR=/app/collected-static ACLWEB_COMPRESS_STATIC=true
 
 FROM base AS web
@@ -29,7 +29,7 @@ CMD ["python", "-m", "gunicorn", "aclweb.wsgi", "--bind", "0.0.0.0:8000", "--wor
 
 FROM base AS spark
 COPY requirements.txt .
-RUN pip install --require-hashes --no-build-isolation -r requirements.txt
+RUN pip install --no-deps --require-hashes --no-build-isolation -r requirements.txt
 COPY . .
 USER aclweb
 CMD ["python", "manage.py", "work", "searches"]

@@ -56,10 +56,14 @@ install_requirements() {
     say "Installing the $(grep -c '==' "$lock") packages of $lock into .venv: $size the first time."
     rm -f .venv/.installed-*
     # Setuptools builds Spark's package. It is locked too, so nothing comes in without its checksum.
-    .venv/bin/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements/build.txt \
+    .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/build.txt \
         || fail "The packages of requirements/build.txt could not be installed; pip's own words are above."
-    .venv/bin/python -m pip install --disable-pip-version-check --require-hashes --no-build-isolation -r "$lock" \
+    # A lock names every package. Without --no-deps, pip takes the newest release of one that another asks with an
+    # extra, and refuses it for having no checksum.
+    .venv/bin/python -m pip install --disable-pip-version-check --no-deps --require-hashes --no-build-isolation -r "$lock" \
         || fail "The packages of $lock could not be installed; pip's own words are above. Type the command again to go on."
+    .venv/bin/python -m pip check --disable-pip-version-check >/dev/null \
+        || fail "The packages of $lock do not fit together; run .venv/bin/python -m pip check to see which."
     case $1 in
         web) sets=web ;;
         run) sets="web run" ;;

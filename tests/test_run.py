@@ -559,6 +559,15 @@ def test_the_two_commands_tell_how_they_are_used_without_installing_anything(scr
     assert answer.stdout.startswith(f"Usage: ./{script}")
 
 
+@pytest.mark.parametrize("script", ["requirements/setup.sh", "Dockerfile"])
+def test_what_is_installed_is_the_lock_alone_whatever_was_released_since(script):
+    text = (ROOT / script).read_text(encoding="utf-8").replace("\\\n", " ")
+    installs = [line for line in text.splitlines() if "pip install" in line for line in line.split("&&")]
+
+    assert len(installs) >= 2
+    assert all("--no-deps --require-hashes" in line for line in installs)
+
+
 @pytest.mark.parametrize("script", ["run", "test", ".ci/run", "requirements/setup.sh"])
 def test_every_script_is_posix_shell_that_parses(script):
     answer = subprocess.run(["sh", "-n", ROOT / script], capture_output=True, text=True, timeout=300)
