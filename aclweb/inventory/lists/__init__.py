@@ -15,7 +15,6 @@ from aclweb.inventory.lists.listing import (
     list_principals,
 )
 from aclweb.inventory.lists.owners import MatchedNames, Owned, owner_of, owners_matched, owners_of
-from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revisions
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
@@ -27,7 +26,6 @@ __all__ = [
     "LazyRows",
     "ListedAcls",
     "MatchedNames",
-    "MonthOfRevisions",
     "NameRow",
     "Owned",
     "PrincipalRow",
@@ -37,7 +35,6 @@ __all__ = [
     "list_acls",
     "list_names",
     "list_principals",
-    "month_of_revisions",
     "names_known",
     "others_like",
     "owner_of",
