@@ -37,7 +37,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay, replay
 from aclweb.insights.unused import NO_LOG, dated, evidence_of
-from aclweb.insights.window import Window
+from aclweb.insights.window import Window, evidence_in_days
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster
 
@@ -105,7 +105,7 @@ def narrowing(
     """
     load = current_load(cluster)
     window = None if load is None else Window.of(load, days)
-    evidence = _evidence(load, window)
+    evidence = evidence_in_days(evidence_of(load), window)
     view = in_force(cluster)
     why_not = _why_not(window, view, principal)
     if why_not or load is None or window is None:
@@ -156,19 +156,6 @@ def narrowing(
         groups_known=ResourceType.GROUP in existing,
         days=window.days,
     )
-
-
-def _evidence(load: Load | None, window: Window | None) -> Evidence:
-    """Return what the log can claim, as far as the days that are looked at are enough for it."""
-    found = evidence_of(load)
-    if window is None or window.days is None or window.days >= found.days:
-        return found
-    too_few = (
-        f"the last {window.days} days alone are looked at, and at least {found.days} days are needed "
-        "(ACLWEB_UNUSED_DAYS)"
-    )
-    why_not = {permission: reason or too_few for permission, reason in found.why_not.items()}
-    return replace(found, why_not=why_not)
 
 
 def _why_not(window: Window | None, view: ClusterView, principal: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
+from aclweb.acl.logged import Evidence
 from aclweb.acl.model import PermissionType
 from aclweb.insights.models import Load, RequestTotals
 from aclweb.insights.requests import requests_of
@@ -63,3 +64,15 @@ class Window:
         if self.start is None:
             return evidence_of(self.load).why_not[PermissionType.ALLOW]
         return why_permits_lack_since(self.load, self.start)
+
+
+def evidence_in_days(found: Evidence, window: Window | None) -> Evidence:
+    """Return what the log can claim, as far as the days that are looked at are enough for it."""
+    if window is None or window.days is None or window.days >= found.days:
+        return found
+    too_few = (
+        f"the last {window.days} days alone are looked at, and at least {found.days} days are needed "
+        "(ACLWEB_UNUSED_DAYS)"
+    )
+    why_not = {permission: reason or too_few for permission, reason in found.why_not.items()}
+    return replace(found, why_not=why_not)

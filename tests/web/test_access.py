@@ -137,6 +137,8 @@ TABLE: dict[str, Row] = {
     "denials-mark": Row(f"{C}insights/denials/mark/?open=x", (302, 404, 403, 404, 404, 404), "post"),
     "denials-export": Row(f"{C}insights/denials/export/", SEEN),
     "use-map": Row(f"{C}insights/use/", SEEN),
+    "by-owner": Row(f"{C}insights/use/owners/", SEEN),
+    "use-beside": Row(f"{C}insights/use/beside/", SEEN),
     "use-days": Row(f"{C}insights/use/days/?principal=User:bob", SEEN),
     "analyses": Row(f"{C}insights/analyses/", SEEN),
     # No log has been read, which is told on the page to which one is led.

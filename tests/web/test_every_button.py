@@ -73,6 +73,7 @@ STATES = [
     f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
     f"{C}/insights/", f"{C}/insights/?state=new&days=all", f"{C}/insights/coverage/",
     f"{C}/insights/week/",
+    f"{C}/insights/use/owners/", f"{C}/insights/use/owners/?owner=&days=all", f"{C}/insights/use/beside/?other=open",
     f"{C}/insights/use/", f"{C}/insights/use/?show=configured", f"{C}/insights/use/days/?principal=User:bob",
     f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/",
 ]  # fmt: skip

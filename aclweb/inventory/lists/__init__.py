@@ -14,7 +14,14 @@ from aclweb.inventory.lists.listing import (
     list_names,
     list_principals,
 )
-from aclweb.inventory.lists.owners import MatchedNames, Owned, owner_of, owners_matched, owners_of
+from aclweb.inventory.lists.owners import (
+    MatchedNames,
+    Owned,
+    OwnerBook,
+    owner_of,
+    owners_matched,
+    owners_of,
+)
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
@@ -28,6 +35,7 @@ __all__ = [
     "MatchedNames",
     "NameRow",
     "Owned",
+    "OwnerBook",
     "PrincipalRow",
     "all_acls",
     "history",

@@ -71,25 +71,45 @@ def owner_of(cluster: Cluster, kind: str, name: str) -> Owned | None:
     return max(found, key=lambda each: (not each.by_prefix, len(each.said_of)), default=None)
 
 
-def owners_of(cluster: Cluster, kind: str, names: Iterable[str]) -> Mapping[str, Owned]:
-    """Return what is said of each of these names that has a row.
+class OwnerBook:
+    """What is said of the names of a cluster, read once to be asked of many names; one query.
 
-    One query, of `admin.owners.MOST_ROWS` rows at most.
+    It holds `admin.owners.MOST_ROWS` rows at most.
     """
-    literal: dict[str, Owned] = {}
-    prefixed: dict[str, Owned] = {}
-    for row in cluster.owned_names.filter(kind=kind).values_list(*_COLUMNS):
-        each = Owned.of(row)
-        (prefixed if each.by_prefix else literal)[each.said_of] = each
-    lengths = sorted({len(prefix) for prefix in prefixed}, reverse=True)
-    found = {}
-    for name in names:
-        best = literal.get(name) or next(
-            (prefixed[name[:length]] for length in lengths if name[:length] in prefixed), None
-        )
-        if best is not None:
-            found[name] = best
-    return found
+
+    def __init__(self, cluster: Cluster, *kinds: str) -> None:
+        self._literal: dict[tuple[str, str], Owned] = {}
+        self._prefixed: dict[tuple[str, str], Owned] = {}
+        lengths: dict[str, set[int]] = defaultdict(set)
+        rows = cluster.owned_names.filter(kind__in=kinds or OwnedNames.Kind.values)
+        for kind, *row in rows.values_list("kind", *_COLUMNS):
+            each = Owned.of(tuple(row))
+            (self._prefixed if each.by_prefix else self._literal)[kind, each.said_of] = each
+            if each.by_prefix:
+                lengths[kind].add(len(each.said_of))
+        self._lengths = {kind: sorted(found, reverse=True) for kind, found in lengths.items()}
+
+    def __bool__(self) -> bool:
+        """Whether anything is said of any name."""
+        return bool(self._literal or self._prefixed)
+
+    def of(self, kind: str, name: str) -> Owned | None:
+        """Return what is said of a name."""
+        return self._literal.get((kind, name)) or self.of_all(kind, name)
+
+    def of_all(self, kind: str, prefix: str) -> Owned | None:
+        """Return what is said of all names that begin so; a part of them may have a row of its own."""
+        for length in self._lengths.get(kind, ()):
+            found = self._prefixed.get((kind, prefix[:length])) if length <= len(prefix) else None
+            if found is not None:
+                return found
+        return None
+
+
+def owners_of(cluster: Cluster, kind: str, names: Iterable[str]) -> Mapping[str, Owned]:
+    """Return what is said of each of these names that has a row; one query."""
+    book = OwnerBook(cluster, kind)
+    return {name: found for name in names if (found := book.of(kind, name)) is not None}
 
 
 def owners_matched(cluster: Cluster, patterns: Iterable[ResourcePattern]) -> tuple[MatchedNames, ...]:

@@ -41,6 +41,8 @@ _PAGES_OF_A_CLUSTER = (
     ("Denials in the log", "insights"),
     ("Coverage of the log", "coverage"),
     ("Use map: configured, used, denied", "use-map"),
+    ("Use by owner", "by-owner"),
+    ("Use beside another cluster", "use-beside"),
     ("Analyses of the log", "analyses"),
     ("Compare clusters and dates", "compare"),
     ("Compare two drafts", "compare-drafts"),

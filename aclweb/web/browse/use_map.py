@@ -59,6 +59,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "cluster": cluster,
         "head": head(cluster, found.load),
         "tab": "use",
+        "view": "map",
         "found": found,
         "kind": kind,
         "days": days,

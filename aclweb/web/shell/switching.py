@@ -38,6 +38,13 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "compare-drafts": (),
     "findings": ("show", "severity", "rule", "text"),
     "insights": (),
+    "use-map": ("show", "days"),
+    "by-owner": ("days", "sort"),
+    "use-beside": ("what", "days"),
+    "week": (),
+    "analyses": (),
+    "coverage": (),
+    "owners": (),
 }  # fmt: skip
 
 

@@ -1,0 +1,209 @@
+"""Is what one cluster uses used on another too: topics, principals, ACLs?
+
+Each side is what its own log holds, up to the last day of that log. "Not used" is said only where that log may say
+so of an ACL too; a topic or ACL that a cluster does not have is called absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from aclweb.acl.model import PermissionType, ResourceType
+from aclweb.clusters import Known
+from aclweb.insights.current import current_load
+from aclweb.insights.models import AclUse, Load
+from aclweb.insights.unused import NO_LOG, evidence_of, unused_acls
+from aclweb.insights.window import Window, evidence_in_days
+from aclweb.inventory.current import in_force
+from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+
+TOPICS, PRINCIPALS, ACLS = "topics", "principals", "acls"
+KINDS = (TOPICS, PRINCIPALS, ACLS)
+
+USED, IDLE, ABSENT, UNKNOWN = "used", "idle", "absent", "unknown"
+
+BOTH, ONLY_HERE, ONLY_THERE, OPEN = "both", "here", "there", "open"
+RELATIONS = (ONLY_HERE, ONLY_THERE, BOTH, OPEN)
+
+MOST_NAMES = 50_000
+"""So many names or ACLs of each side are compared, those with most requests first."""
+
+
+@dataclass(frozen=True)
+class Used:
+    """What one log holds of a name or an ACL. permitted: of an ACL, the requests that it settled."""
+
+    permitted: int = 0
+    denied: int = 0
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class OnSide:
+    """A name or an ACL on one cluster. state: USED, IDLE, ABSENT or UNKNOWN."""
+
+    state: str
+    used: Used
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One name, or the key of an ACL, on both clusters. relation: of RELATIONS."""
+
+    name: str
+    here: OnSide
+    there: OnSide
+
+    @property
+    def relation(self) -> str:
+        states = self.here.state, self.there.state
+        if states == (USED, USED):
+            return BOTH
+        if self.here.state == USED and self.there.state in (IDLE, ABSENT):
+            return ONLY_HERE
+        if self.there.state == USED and self.here.state in (IDLE, ABSENT):
+            return ONLY_THERE
+        return OPEN
+
+
+@dataclass(frozen=True)
+class Side:
+    """One cluster of the comparison. why_not: why nothing can be called idle there; whole: whether all is counted."""
+
+    cluster: Cluster
+    load: Load | None
+    first_at: datetime | None
+    last_at: datetime | None
+    why_not: str
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two clusters beside each other; what both logs show with no permitted request is left out."""
+
+    here: Side
+    there: Side
+    rows: tuple[Compared, ...]
+
+    def count(self, relation: str) -> int:
+        return sum(row.relation == relation for row in self.rows)
+
+
+_Uses = Mapping[str, Used]
+_NONE = Used()
+
+
+def use_beside(here: Cluster, there: Cluster, *, kind: str, days: int | None) -> Beside:
+    """Return what is used on either cluster; at most nine queries a side.
+
+    kind: of KINDS. days: of `window.WINDOWS`, the last ones of each log, None for all; of ACLs it is always all.
+    """
+    return _acls_compared(here, there) if kind == ACLS else _names_compared(here, there, kind, days)
+
+
+def _names_compared(here: Cluster, there: Cluster, kind: str, days: int | None) -> Beside:
+    sides, uses, judges = [], [], []
+    for cluster in (here, there):
+        load = current_load(cluster)
+        window = None if load is None else Window.of(load, days)
+        found, whole = _of_names(window, kind) if window else ({}, True)
+        why_not = _why_not(load, window, whole=whole)
+        sides.append(_side(cluster, load, window, why_not, whole=whole))
+        uses.append(found)
+        judges.append(_judge(cluster, kind, is_told=not why_not))
+    return Beside(sides[0], sides[1], _rows(uses, judges))
+
+
+def _of_names(window: Window, kind: str) -> tuple[dict[str, Used], bool]:
+    """Return what each name was used for, and whether every name is there."""
+    name = "request__resource_name" if kind == TOPICS else "request__principal"
+    rows = window.requests()
+    if kind == TOPICS:
+        rows = rows.filter(request__resource_type=ResourceType.TOPIC.name)
+    summed = rows.values_list(name).annotate(
+        permitted=_lines(window, allowed=True), denied=_lines(window, allowed=False), last=Max("last_at")
+    )
+    found = list(summed.order_by("-permitted", "-denied", name)[: MOST_NAMES + 1])
+    return {name: Used(*rest) for name, *rest in found[:MOST_NAMES]}, len(found) <= MOST_NAMES
+
+
+def _lines(window: Window, *, allowed: bool) -> Coalesce:
+    return Coalesce(Sum(window.column, filter=Q(request__allowed=allowed)), 0)
+
+
+def _judge(cluster: Cluster, kind: str, *, is_told: bool) -> Callable[[str], str]:
+    """Return what tells the state of a name of which the log holds no permitted request."""
+    idle = IDLE if is_told else UNKNOWN
+    view = in_force(cluster)
+    if kind == PRINCIPALS or view.known(ResourceType.TOPIC) is not Known.ALL:
+        return lambda _: idle
+    return lambda name: idle if view.loaded.holds(ResourceType.TOPIC, name) else ABSENT
+
+
+def _acls_compared(here: Cluster, there: Cluster) -> Beside:
+    loads = [current_load(cluster) for cluster in (here, there)]
+    used = [AclUse.objects.filter(load=load, requests__gt=0) for load in loads]
+    sides, uses, judges = [], [], []
+    for cluster, load, own, other in zip((here, there), loads, used, reversed(used), strict=True):
+        found = list(
+            own.order_by("-requests", "key").values_list("key", "requests", "last_at")[: MOST_NAMES + 1]
+        )
+        whole = len(found) <= MOST_NAMES
+        window = None if load is None else Window.of(load, None)
+        sides.append(_side(cluster, load, window, _why_not(load, window, whole=True), whole=whole))
+        uses.append({key: Used(requests, 0, last_at) for key, requests, last_at in found[:MOST_NAMES]})
+        judges.append(_acl_judge(cluster, load, other))
+    rows = [row for row in _rows(uses, judges) if {row.here.state, row.there.state} != {ABSENT}]
+    return Beside(sides[0], sides[1], tuple(rows))
+
+
+def _acl_judge(cluster: Cluster, load: Load | None, other: QuerySet[AclUse]) -> Callable[[str], str]:
+    """Return what tells the state of an ACL that the log does not show in use, one of those that `other` does."""
+    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
+    keys = other.values("key")
+    in_force_here = frozenset(here.filter(key__in=keys).values_list("key", flat=True))
+    unused = unused_acls(cluster, load, evidence_of(load)).filter(key__in=keys)
+    idle = frozenset(unused.values_list("key", flat=True))
+    return lambda key: ABSENT if key not in in_force_here else IDLE if key in idle else UNKNOWN
+
+
+def _why_not(load: Load | None, window: Window | None, *, whole: bool) -> str:
+    if load is None:
+        return NO_LOG
+    if not whole:
+        return f"{MOST_NAMES:,} names are compared, and its log has more"
+    return evidence_in_days(evidence_of(load), window).why_not[PermissionType.ALLOW]
+
+
+def _side(cluster: Cluster, load: Load | None, window: Window | None, why_not: str, *, whole: bool) -> Side:
+    first_at, last_at = (window.first_at, window.load.last_at) if window else (None, None)
+    return Side(cluster, load, first_at, last_at, why_not, whole)
+
+
+def _rows(uses: Collection[_Uses], judges: Iterable[Callable[[str], str]]) -> tuple[Compared, ...]:
+    here, there = uses
+    tell_here, tell_there = judges
+    names = [name for name in {**here, **there} if _of(here, name).permitted or _of(there, name).permitted]
+    rows = [
+        Compared(
+            name, _on_side(_of(here, name), name, tell_here), _on_side(_of(there, name), name, tell_there)
+        )
+        for name in names
+    ]
+    return tuple(
+        sorted(rows, key=lambda row: (-row.here.used.permitted - row.there.used.permitted, row.name))
+    )
+
+
+def _of(uses: _Uses, name: str) -> Used:
+    return uses.get(name, _NONE)
+
+
+def _on_side(used: Used, name: str, tell: Callable[[str], str]) -> OnSide:
+    return OnSide(USED if used.permitted else tell(name), used)

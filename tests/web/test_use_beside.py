@@ -1,0 +1,173 @@
+"""Does the page of two clusters beside each other say "not used" only where a log may, and show nobody's cluster?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from html import unescape
+
+import pytest
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.insights.load import load
+from aclweb.insights.use_beside import use_beside
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
+from tests.insights.conftest import BINDINGS, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
+from tests.insights.results import use, write_result
+from tests.web.test_use_pages import REFUSALS_ONLY, REQUESTS, logged
+
+URL = "/c/test-eu/insights/use/beside/"
+THERE = [BINDINGS[0], BINDINGS[1], allow("User:bob", "READ", "stock")]
+ASKED_THERE = [
+    logged("User:bob", "stock", lines=70),
+    logged("User:bob", "orders", lines=3, allowed=False),
+    logged("User:bob", "payments.eu", lines=11),
+]
+
+
+@pytest.fixture
+def both(read_cluster, other_cluster, cho):  # noqa: F811
+    """Two clusters that cho may look at, each read once."""
+    sync(other_cluster, client=FakeCluster(THERE, topics=["orders", "stock", "payments.eu"], groups=[]))
+    other_cluster.refresh_from_db()
+    Grant.objects.create(user=cho, cluster=other_cluster, role=Role.VIEWER)
+    return read_cluster, other_cluster
+
+
+@pytest.fixture
+def give(both, tmp_path):
+    def given(*, here=REQUESTS, there=ASKED_THERE, here_facts=(), there_facts=()):
+        sides = ((BINDINGS, here, here_facts), (THERE, there, there_facts))
+        for cluster, (bindings, requests, facts) in zip(both, sides, strict=True):
+            folder = tmp_path / f"usage-{cluster.slug}"
+            load(write_result(folder, bindings, requests=requests, **dict(facts)), cluster)
+
+    return given
+
+
+@pytest.fixture
+def page_of(both, cho, signed_in):
+    client = signed_in(cho)
+
+    def page(query: str = "") -> str:
+        answer = client.get(f"{URL}?other={both[1].slug}{query}")
+        assert answer.status_code == 200
+        return unescape(answer.getvalue().decode())
+
+    return page
+
+
+def states(found):
+    return {row.name: (row.relation, row.here.state, row.there.state) for row in found.rows}
+
+
+def test_a_topic_is_used_on_both_on_one_absent_or_idle(both, give):
+    give()
+
+    assert states(use_beside(*both, kind="topics", days=None)) == {
+        "payments.eu": ("both", "used", "used"),
+        "stock": ("there", "absent", "used"),
+        "orders": ("here", "used", "idle"),
+        "payments.us": ("here", "used", "absent"),
+    }
+    assert states(use_beside(*both, kind="principals", days=None)) == {"User:bob": ("both", "used", "used")}
+
+
+def test_turned_round_it_says_the_same(both, give):
+    give()
+    turned = {"here": "there", "there": "here", "both": "both", "open": "open"}
+
+    for kind in ("topics", "principals", "acls"):
+        there = states(use_beside(*reversed(both), kind=kind, days=30))
+        back = {name: (turned[relation], b, a) for name, (relation, a, b) in there.items()}
+        assert states(use_beside(*both, kind=kind, days=30)) == back, kind
+
+
+@pytest.mark.parametrize(
+    "facts, days",
+    [({"files": REFUSALS_ONLY}, None), ({}, 7)],
+    ids=["a log without permits", "days that are too few"],
+)
+def test_what_a_log_cannot_tell_is_never_called_idle(both, give, page_of, facts, days):
+    give(there=ASKED_THERE[1:2], there_facts=facts)
+
+    found = use_beside(*both, kind="topics", days=days)
+
+    assert states(found)["orders"] == ("open", "used", "unknown")
+    assert states(found)["payments.eu"] == ("open", "used", "unknown")
+    page = page_of(f"&days={days or 'all'}")
+    assert "cannot tell what is not used" in page
+    assert "not used</span>" not in page
+
+
+def test_a_cluster_without_a_log_has_no_number(both, read_cluster, tmp_path, page_of):  # noqa: F811
+    load(write_result(tmp_path / "usage", BINDINGS, requests=REQUESTS), read_cluster)
+
+    assert "cannot tell what is used: no authorizer log of it has been read" in page_of()
+    rows = list(csv.DictReader(io.StringIO(page_of("&format=csv"))))
+    assert {(row["there"], row["there_permitted"]) for row in rows} <= {("unknown", ""), ("absent", "")}
+
+
+def test_acls_are_compared_by_all_their_parts(both, give, page_of):
+    used_here = [use(each, requests=number) for each, number in zip(BINDINGS, (9, 4, 2), strict=False)]
+    give(
+        here_facts={"usage": used_here},
+        there_facts={"usage": [use(BINDINGS[0], requests=5), use(THERE[2], requests=1)]},
+    )
+
+    found = [json.loads(line) for line in page_of("&what=acls&format=jsonl").splitlines()]
+
+    told = {
+        (row["principal"], row["resource_name"]): (row["relation"], row["here"], row["there"])
+        for row in found
+    }
+    assert told == {
+        ("User:bob", "payments."): ("both", "used", "used"),
+        ("User:bob", "orders"): ("here", "used", "idle"),
+        ("User:CN=fraud,OU=risk", "orders"): ("here", "used", "absent"),
+        ("User:bob", "stock"): ("there", "absent", "used"),
+    }
+    page = page_of("&what=acls&show=here")
+    assert page.count("<tr data-row>") == 2
+    assert "not there</span>" in page
+    assert "not used</span>" in page
+
+
+def test_rows_are_filtered_and_the_numbers_of_the_groups_add_up(give, page_of):
+    give()
+
+    assert "1 topic in use on both, 2 only on test-eu, 1 only on" in page_of("&days=all")
+    assert page_of("&days=all&show=there").count("<tr data-row>") == 1
+    assert "payments.us" not in page_of("&days=all&q=EU")
+    assert "No row fits" in page_of("&days=all&q=zzz")
+
+
+def test_names_beyond_the_most_are_not_called_idle(both, give, monkeypatch, page_of):
+    give()
+    monkeypatch.setattr("aclweb.insights.use_beside.MOST_NAMES", 1)
+
+    found = use_beside(*both, kind="topics", days=None)
+
+    assert states(found) == {"payments.eu": ("open", "used", "unknown"), "stock": ("there", "absent", "used")}
+    assert "Its log has more than are compared here" in page_of("&days=all")
+
+
+def test_a_cluster_that_one_may_not_look_at_is_not_found(both, give, dot, signed_in):
+    give()
+
+    assert signed_in(dot).get(f"{URL}?other={both[1].slug}").status_code == 404
+    assert "This is the only cluster that you may look at" in signed_in(dot).get(URL).content.decode()
+    assert signed_in(dot).get(f"{URL}?other=no-such").status_code == 404
+
+
+def test_the_queries_do_not_grow_with_the_names(both, give, django_assert_max_num_queries):
+    many = [logged("User:bob", f"payments.{n}", lines=1) for n in range(200)]
+    give(here=many, there=many[50:])
+
+    for kind in ("topics", "principals", "acls"):
+        use_beside(*both, kind=kind, days=30)
+        with django_assert_max_num_queries(18):
+            use_beside(*both, kind=kind, days=30)
