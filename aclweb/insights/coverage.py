@@ -177,7 +177,7 @@ def _coverage_sentences(load: Load, files: tuple[LogFile, ...], evidence: Eviden
     else:
         yield "Permits and denials are logged."
     yield from _unused_sentences(load, evidence)
-    if broken := load.manifest["lines"].get("not_utf8"):
+    if broken := load.manifest.get("lines", {}).get("not_utf8"):
         yield (
             f"{number_of(broken, 'line of the log holds', 'lines of the log hold')} bytes that are not UTF-8; "
             f"these are shown as �, as in: {load.manifest.get('not_utf8_sample') or ''}"

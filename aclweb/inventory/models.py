@@ -268,6 +268,7 @@ class Revision(models.Model):
     class Meta:
         ordering = ["cluster", "-number"]
         constraints = [models.UniqueConstraint(fields=["cluster", "number"], name="one_revision_a_number")]
+        indexes = [models.Index(fields=["cluster", "read_at"], name="revision_read_at")]
 
     def __str__(self) -> str:
         return f"{self.cluster} revision {self.number}"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import html
+import re
 
 import pytest
+from django.http import QueryDict
 from django.utils import timezone
 
 from aclweb.clusters import TopicInfo
@@ -200,3 +203,80 @@ def test_a_revision_whose_declarations_hold_still_says_nothing_of_them(site, bro
     page = browser.get(site + at(PAGES["acls"], "1"))
 
     assert page.context["as_of"].sentences == ()
+
+
+DAYS = ("2026-03-01T23:59:59Z", "2026-03-20T00:00:00Z")
+
+
+@pytest.fixture
+def in_march(site, cluster) -> str:
+    for number, read_at in enumerate(DAYS, 1):
+        Revision.objects.filter(number=number).update(read_at=read_at)
+    return site
+
+
+def calendar(page) -> str:
+    return page.content.decode().partition('<table class="month">')[2].partition("</table>")[0]
+
+
+def marked(page) -> dict[str, str]:
+    """The address of each day of the calendar that has one."""
+    links = re.findall(r'<a class="day" href="([^"]*)"[^>]*>(\d+)</a>', calendar(page))
+    return {day: html.unescape(address) for address, day in links}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_calendar_marks_the_days_with_revisions_and_keeps_the_page(name, in_march, browser):
+    page = browser.get(in_march + PAGES[name])
+    days = marked(page)
+    then = browser.get(page.request["PATH_INFO"] + days["1"])
+
+    assert set(days) == {"1", "20"}
+    assert then.context["as_of"].text == "2026-03-01"
+    assert set(marked(then)) == {"20"}, "the day that is shown leads nowhere"
+    assert '<span class="day" aria-current="date">1</span>' in calendar(then)
+    asked, kept = (QueryDict(shown.request["QUERY_STRING"], mutable=True) for shown in (then, page))
+    assert asked.pop("as_of") == ["2026-03-01"]
+    assert asked == kept
+
+
+@pytest.mark.parametrize(
+    ("month", "title"),
+    [
+        ("2026-02", "February 2026, UTC: no revision"),
+        ("2026-13", "March 2026, UTC: 2 revisions"),
+        ("0000-01", "March 2026, UTC: 2 revisions"),
+        ("0001-01", "January 2011, UTC: no revision"),
+        ("9999-12", f"{timezone.now():%B %Y}, UTC: no revision"),
+        ("' OR 1", "March 2026, UTC: 2 revisions"),
+        ("\u0661\u0662\u0663\u0664-01", "March 2026, UTC: 2 revisions"),
+    ],
+)
+def test_the_calendar_turns_to_any_month_and_opens_by_it(in_march, browser, month, title):
+    shown = browser.get(in_march + PAGES["acls"], {"month": month}).content.decode()
+
+    assert title in shown
+    assert '<details class="menu as-of" open>' in shown
+
+
+def test_the_calendar_goes_back_to_the_first_revision_and_no_further(in_march, browser):
+    first = browser.get(in_march + PAGES["acls"]).content.decode()
+    later = browser.get(in_march + PAGES["acls"], {"month": "2026-04"}).content.decode()
+
+    assert 'href="?month=2026-04">April<' in first
+    assert "month=2026-02" not in first
+    assert 'href="?month=2026-03">March<' in later
+
+
+def test_today_is_no_moment_of_the_past(site, cluster, browser):
+    Revision.objects.filter(number=1).update(read_at="2026-03-01T12:00:00Z")
+    today = f'aria-current="date">{timezone.now().day}</span>'
+
+    now = browser.get(site + PAGES["acls"])
+    then = browser.get(site + PAGES["acls"], {"as_of": "2026-03-01", "month": f"{timezone.now():%Y-%m}"})
+
+    assert today in calendar(now)
+    assert marked(now) == {}
+    assert (
+        browser.get(site + PAGES["acls"] + marked(then)[str(timezone.now().day)]).context["as_of"].text == ""
+    )

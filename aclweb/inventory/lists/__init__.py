@@ -22,6 +22,7 @@ from aclweb.inventory.lists.owners import (
     owners_matched,
     owners_of,
 )
+from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revisions
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
@@ -33,6 +34,7 @@ __all__ = [
     "LazyRows",
     "ListedAcls",
     "MatchedNames",
+    "MonthOfRevisions",
     "NameRow",
     "Owned",
     "OwnerBook",
@@ -43,6 +45,7 @@ __all__ = [
     "list_acls",
     "list_names",
     "list_principals",
+    "month_of_revisions",
     "names_known",
     "others_like",
     "owner_of",

@@ -51,7 +51,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "faults": faults,
         "page": page,
         "chips": acl_filters.chips(request.GET, filters),
-        "kept": [(name, value) for name, value in request.GET.items() if name not in ("page", "add")],
+        "kept": [
+            (name, value) for name, value in request.GET.items() if name not in ("page", "add", "month")
+        ],
         "matches": acl_filters.matches(request.GET, filters),
         "facets": [*acl_filters.facets(request.GET, listed.facets), acl_filters.use_facet(request.GET)],
         "sorts": acl_filters.sorts(request.GET),

@@ -6,15 +6,18 @@ The address keeps it from page to page: links between the pages that answer ques
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 
 from aclweb.accounts import access
 from aclweb.inventory.current import Moment, MomentError, moment_at, moment_sentences
+from aclweb.inventory.lists import MonthOfRevisions, month_of_revisions
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.web.shell.htmx import render_page
 
@@ -67,6 +70,24 @@ class AsOf:
 
 
 NOW = AsOf()
+_MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+
+
+def month_shown(request: HttpRequest, cluster: Cluster, moment: AsOf) -> MonthOfRevisions:
+    """Return the month of the calendar: that of `?month=2026-11`, else of the moment, else of the newest revision."""
+    today = timezone.now().date()
+    asked = request.GET.get("month", "")
+    revision = moment.revision or cluster.revision
+    at = moment.time or (revision.read_at if revision is not None else None)
+    month = _month(asked) or (at.astimezone(datetime.UTC).date() if at is not None else today)
+    return month_of_revisions(cluster, month, today=today)
+
+
+def _month(text: str) -> datetime.date | None:
+    """Return the first day of the month that the text names; None for any other text."""
+    if not _MONTH.fullmatch(text) or text < "0001":
+        return None
+    return datetime.date.fromisoformat(f"{text}-01")
 
 
 def read(request: HttpRequest, cluster: Cluster) -> AsOf:

@@ -37,7 +37,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.access import sentences
-from aclweb.inventory.lists import Owned
+from aclweb.inventory.lists import MonthOfRevisions, Owned
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import in_words
 from aclweb.web.shell import as_of, links, render_time, spelling
@@ -249,6 +249,11 @@ def resource_url(
     context: Mapping[str, Any], cluster: Cluster, resource_type: ResourceType | str, name: str
 ) -> str:
     return as_of.of_page(context).kept_in(links.resource(cluster, resource_type, name))
+
+
+@register.simple_tag(takes_context=True)
+def month_of_revisions(context: Mapping[str, Any], cluster: Cluster, moment: as_of.AsOf) -> MonthOfRevisions:
+    return as_of.month_shown(context["request"], cluster, moment)
 
 
 @register.simple_tag(takes_context=True)
