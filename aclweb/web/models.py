@@ -1,11 +1,18 @@
-"""The fields of drafts that are too long for an address."""
+"""Drafts: the fields of those that are too long for an address, and those that people gave a name."""
 
 from __future__ import annotations
+
+from secrets import token_hex
 
 from django.conf import settings
 from django.db import models
 
 from aclweb.inventory.models import Cluster
+
+
+def new_key() -> str:
+    """Return a text that nobody can guess."""
+    return token_hex(16)
 
 
 class KeptDraft(models.Model):
@@ -23,3 +30,25 @@ class KeptDraft(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class NamedDraft(models.Model):
+    """A draft under a name, edited in place by its owner; see `aclweb.web.drafts.named`."""
+
+    key = models.CharField(max_length=32, unique=True, default=new_key)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=100)
+    # As in KeptDraft.
+    content = models.BinaryField()
+    lines = models.PositiveIntegerField()
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "cluster", "name"], name="one_named_draft_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -112,6 +112,13 @@ TABLE: dict[str, Row] = {
         "post",
         {"line": LINE, "title": "Cat reads stock"},
     ),
+    "what-if-save": Row(
+        f"{C}what-if/save/", (302, 404, 302, 302, 302, 302), "post", {"line": LINE, "name": "for cat"}
+    ),
+    "drafts": Row(f"{C}drafts/", SEEN),
+    # Nobody has this draft.
+    "draft-rename": Row(f"{C}drafts/none/rename/", (302, 404, 404, 404, 404, 404), "post"),
+    "draft-remove": Row(f"{C}drafts/none/remove/", (302, 404, 404, 404, 404, 404), "post"),
     "what-if-compute": Row(f"{C}what-if/compute/", (302, 404, 302, 302, 302, 302), "post", {"line": LINE}),
     "computation": Row(f"{C}computations/{{computation}}/", SEEN),
     # Whoever has asked may cancel it, and administrators; others are told on the page to which they are led.

@@ -66,7 +66,7 @@ STATES = [
     f"{C}/acls/?permission=DENY", f"{C}/acls/?orphan=1", f"{C}/acls/?text=nothing-has-this", f"{C}/acls/?as_of=1",
     f"{C}/mapping/", f"{C}/mapping/?kind=ssl&names=CN=bob,O=x&rules=RULE:^CN=(.*?),.*$/$1/",
     f"{C}/mapping/?kind=kerberos&names=bob@X.COM&realm=X.COM",
-    f"{C}/what-if/", f"{C}/what-if/?add={ADD}", f"{C}/what-if/?new_topic=orders.new",
+    f"{C}/drafts/", f"{C}/what-if/", f"{C}/what-if/?add={ADD}", f"{C}/what-if/?new_topic=orders.new",
     f"{C}/what-if/?principal=User:bob&resource_type=TOPIC&resource_name=orders.&pattern=PREFIXED",
     f"{C}/compare/", f"{C}/compare/?other=open", f"{C}/compare/?other=test-eu&other_at=1", f"{C}/compare/?other=never",
     f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/drafts/",

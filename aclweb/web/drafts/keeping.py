@@ -68,13 +68,13 @@ def place(
     if not pairs:
         return Place(path, ())
     if sum(len(value) for _, value in pairs) <= LONGEST_LINK:
-        link = _with_query(path, [*pairs, *some])
+        link = with_query(path, [*pairs, *some])
         if len(link) <= LONGEST_LINK:
             return Place(link, tuple(pairs))
     key = _keep(cluster, person, fields, opened)
     if key is None:
         return Place("", tuple(pairs))
-    return Place(_with_query(path, [(FIELD, key), *some]), ((FIELD, key),))
+    return Place(with_query(path, [(FIELD, key), *some]), ((FIELD, key),))
 
 
 def opened(data: QueryDict, cluster: Cluster) -> QueryDict | None:
@@ -98,7 +98,7 @@ def opened(data: QueryDict, cluster: Cluster) -> QueryDict | None:
     return whole
 
 
-def _with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
+def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
     return f"{path}?{urlencode([(name, value.encode('utf-8', 'replace')) for name, value in pairs])}"
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from aclweb.web.drafts import compare, compare_drafts, computation, whatif
+from aclweb.web.drafts import compare, compare_drafts, computation, saved, whatif
 
 urlpatterns = [
     path("c/<slug:slug>/what-if/", whatif.detail, name="what-if"),
@@ -10,6 +10,10 @@ urlpatterns = [
     path("c/<slug:slug>/what-if/commands/", whatif.commands, name="what-if-commands"),
     path("c/<slug:slug>/what-if/change/", whatif.request_change, name="what-if-change"),
     path("c/<slug:slug>/what-if/compute/", whatif.compute, name="what-if-compute"),
+    path("c/<slug:slug>/what-if/save/", whatif.save, name="what-if-save"),
+    path("c/<slug:slug>/drafts/", saved.index, name="drafts"),
+    path("c/<slug:slug>/drafts/<slug:key>/rename/", saved.rename, name="draft-rename"),
+    path("c/<slug:slug>/drafts/<slug:key>/remove/", saved.remove, name="draft-remove"),
     path("c/<slug:slug>/computations/<slug:address>/", computation.detail, name="computation"),
     path("c/<slug:slug>/computations/<slug:address>/cancel/", computation.cancel, name="computation-cancel"),
     path("c/<slug:slug>/computations/<slug:address>/again/", computation.again, name="computation-again"),

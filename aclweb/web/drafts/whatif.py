@@ -27,7 +27,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web.drafts import impact_rows, keeping, replayed
+from aclweb.web.drafts import impact_rows, keeping, named, replayed, saved
 from aclweb.web.drafts.draft import AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -54,7 +54,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     assert isinstance(request.user, User)  # login_required
     data = request.POST if request.method == "POST" else request.GET
     view = current.in_force(cluster)
-    draft = _read(data, cluster, view)
+    living = _named(data, cluster, request.user)
+    draft = _read(data, cluster, view, living)
     if "proposal" in data and draft.is_empty:
         gone = Fault(
             "This proposal is gone: the cluster was synced since. The findings list the current proposals."
@@ -72,14 +73,20 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
             notes = form.notes
             form = AclForm(settings=view.settings)
-    kept = _place(cluster, request.user, draft, data)
+    if living is not None and request.method == "POST":
+        try:
+            living = named.store(living, _fields(draft), lines=len(draft.lines))
+        except named.NamedDraftError as error:
+            draft = replace(draft, faults=(*draft.faults, Fault(str(error))))
+    kept = _place(cluster, request.user, draft, data, living)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
     waits = "drop" in data and bool(data.get("paste", "").strip())
-    is_said = not (draft.faults or form.errors or notes or waits)
+    overtaken = living is not None and living.is_overtaken
+    is_said = not (draft.faults or form.errors or notes or waits or overtaken)
     if request.method == "POST" and kept.address and is_said and not wants_part(request):
         return redirect(kept.address)
     context = {
-        **_workbench(cluster, view, draft, kept),
+        **_workbench(cluster, view, draft, kept, living),
         "pasted": _pasted(data, draft),
         "wrong_topics": [
             name
@@ -119,7 +126,8 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
     view = current.in_force(cluster)
-    draft = _read(request.POST, cluster, view)
+    living = _named(request.POST, cluster, request.user)
+    draft = _read(request.POST, cluster, view, living)
     try:
         change = review.request(
             cluster=cluster,
@@ -129,20 +137,56 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
             delta=draft.delta,
         )
     except (ChangeError, AclError) as error:
-        kept = _place(cluster, request.user, draft, request.POST)
-        context = {
-            **_workbench(cluster, view, draft, kept),
-            "form": AclForm(settings=view.settings),
-            "pasted": _pasted(request.POST, draft),
-            "may_request": True,
-            "request_error": str(error),
-            "title": request.POST.get("title", ""),
-            "reason": request.POST.get("reason", ""),
-            **_answer(cluster, view, draft, request.POST),
-            "replay_files": replayed.files(kept.address, request.POST),
-        }
-        return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)
+        return _refused(request, cluster, view, draft, living, request_error=str(error))
     return redirect("change", number=change.pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def save(request: HttpRequest, slug: str) -> HttpResponse:
+    """Keep the draft under a name, at an address of its own."""
+    cluster = cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        # After a new sign-in: the form's address names the draft, so it is there again.
+        return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
+    assert isinstance(request.user, User)  # login_required
+    view = current.in_force(cluster)
+    living = _named(request.POST, cluster, request.user)
+    draft = _read(request.POST, cluster, view, living)
+    name = request.POST.get("name", "")
+    try:
+        kept = named.save_as(
+            name, _fields(draft), lines=len(draft.lines), cluster=cluster, person=request.user
+        )
+    except named.NamedDraftError as error:
+        return _refused(request, cluster, view, draft, living, save_error=str(error), draft_name=name)
+    messages.success(request, f"Saved as {kept.name}: what you edit from here on is kept in it.")
+    return redirect(saved.address(kept, slug))
+
+
+def _refused(
+    request: HttpRequest,
+    cluster: Cluster,
+    view: ClusterView,
+    draft: Draft,
+    living: named.Standing | None,
+    **said: str,
+) -> HttpResponse:
+    """Return the page with the draft as it was sent and what was wrong with it."""
+    assert isinstance(request.user, User)  # login_required
+    kept = _place(cluster, request.user, draft, request.POST, living)
+    context = {
+        **_workbench(cluster, view, draft, kept, living),
+        "form": AclForm(settings=view.settings),
+        "pasted": _pasted(request.POST, draft),
+        "may_request": may(request.user, "request", cluster),
+        "title": request.POST.get("title", ""),
+        "reason": request.POST.get("reason", ""),
+        **_answer(cluster, view, draft, request.POST),
+        "replay_files": replayed.files(kept.address, request.POST),
+        **said,
+    }
+    return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)
 
 
 @login_required
@@ -155,8 +199,9 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
     view = current.in_force(cluster)
-    draft = _read(request.POST, cluster, view)
-    kept = _place(cluster, request.user, draft, request.POST)
+    living = _named(request.POST, cluster, request.user)
+    draft = _read(request.POST, cluster, view, living)
+    kept = _place(cluster, request.user, draft, request.POST, living)
     try:
         previews.check(draft.delta)
         question = what_if(view, draft.delta, draft.new_topics)
@@ -173,7 +218,8 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Give the whole draft behind an address as kafka-acls commands, however many the page shows."""
     cluster = cluster_or_404(request.user, slug)
     view = current.in_force(cluster)
-    draft = _read(request.GET, cluster, view)
+    assert isinstance(request.user, User)  # login_required
+    draft = _read(request.GET, cluster, view, _named(request.GET, cluster, request.user))
     return exporting.commands_file(draft.delta, view.settings, f"draft-{cluster.slug}")
 
 
@@ -234,8 +280,22 @@ def _covered(
     return [known for known in names if covers_name(pattern, known, settings)]
 
 
-def _read(data: QueryDict, cluster: Cluster, view: ClusterView) -> Draft:
+def _named(data: QueryDict, cluster: Cluster, person: User) -> named.Standing | None:
+    """Return the named draft that a form or a link is about; None where it is about none, or that is removed."""
+    draft = named.of_key(cluster, str(data[named.FIELD])) if named.FIELD in data else None
+    return None if draft is None else named.standing(draft, person, data)
+
+
+def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.Standing | None) -> Draft:
     """Return the draft of a form or a link; one that is no longer kept is reported, and never an empty draft."""
+    if living is not None:
+        data = named.opened(data, living.draft)
+    elif named.FIELD in data:
+        rest = data.copy()
+        rest.pop(named.FIELD)
+        draft = _read(rest, cluster, view, None)
+        gone = Fault("The draft behind this link is gone: its owner has removed it.")
+        return replace(draft, faults=(gone, *draft.faults))
     whole = keeping.opened(data, cluster)
     if whole is None:
         gone = Fault(
@@ -257,30 +317,39 @@ def _pasted(data: QueryDict, draft: Draft) -> str:
     return "" if holds_pem(text) else text
 
 
-def _place(cluster: Cluster, person: User, draft: Draft, data: QueryDict) -> keeping.Place:
+def _fields(draft: Draft) -> keeping.Fields:
+    """Return the fields of a form that describe this draft."""
+    return {
+        "line": [line.as_text() for line in draft.lines],
+        "new_topic": draft.new_topics,
+        "unread": [draft.paste] if draft.paste else [],
+    }
+
+
+def _place(
+    cluster: Cluster, person: User, draft: Draft, data: QueryDict, living: named.Standing | None
+) -> keeping.Place:
     """Return where this draft can be found again, with what is shown of its effect."""
-    return keeping.place(
-        path=reverse("what-if", args=[cluster.slug]),
-        fields={
-            "line": [line.as_text() for line in draft.lines],
-            "new_topic": draft.new_topics,
-            "unread": [draft.paste] if draft.paste else [],
-        },
+    path = reverse("what-if", args=[cluster.slug])
+    shown = {name: data.get(name, "") for name in ("show", "page", "open", "by", "days", "flips")}
+    shown |= {"title": data.get("title", "")[:200], "reason": data.get("reason", "")[:500]}
+    kept = keeping.place(
+        path=path,
+        fields=_fields(draft),
         cluster=cluster,
         person=person,
         opened=data.get(keeping.FIELD, ""),
-        show=data.get("show", ""),
-        page=data.get("page", ""),
-        open=data.get("open", ""),
-        by=data.get("by", ""),
-        days=data.get("days", ""),
-        flips=data.get("flips", ""),
-        title=data.get("title", "")[:200],
-        reason=data.get("reason", "")[:500],
+        **shown,
     )
+    if living is None or not living.holds(_fields(draft)):
+        return kept
+    pairs = [(named.FIELD, living.draft.key), *((name, value) for name, value in shown.items() if value)]
+    return keeping.Place(keeping.with_query(path, pairs), (*kept.hidden, *living.hidden))
 
 
-def _workbench(cluster: Cluster, view: ClusterView, draft: Draft, kept: keeping.Place) -> dict[str, Any]:
+def _workbench(
+    cluster: Cluster, view: ClusterView, draft: Draft, kept: keeping.Place, living: named.Standing | None
+) -> dict[str, Any]:
     """Return what the page needs of a draft, whatever becomes of it."""
     return {
         "cluster": cluster,
@@ -288,6 +357,9 @@ def _workbench(cluster: Cluster, view: ClusterView, draft: Draft, kept: keeping.
         "draft": draft,
         "draft_lines": draft.cautious_lines(view.settings),
         "kept": kept,
+        "living": living,
+        "living_url": saved.address(living.draft, cluster.slug) if living else "",
+        "longest_name": named.LONGEST_NAME,
         # Why nothing is written here even where it is approved; empty where a worker writes it.
         "unwritable": policy.writable(cluster)[1],
         "permalink": kept.address,

@@ -34,6 +34,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "search": ("q",),
     "mapping": (),
     "what-if": (),
+    "drafts": (),
     "compare": (),
     "compare-drafts": (),
     "findings": ("show", "severity", "rule", "text"),

@@ -1,0 +1,231 @@
+"""A draft under a name keeps each edit of its owner, is opened by others and edited by nobody else."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import named
+from aclweb.web.models import NamedDraft
+from tests.builders import allow
+from tests.inventory.answering_cluster import Answers
+from tests.web.test_kept_drafts import HELD, PAGE, drafted, lines
+
+SAVE, LIST = f"{PAGE}save/", "/c/test-eu/drafts/"
+
+
+@pytest.fixture
+def site(cluster):
+    sync(cluster, client=Answers(HELD))
+
+
+@pytest.fixture
+def browser(site, ada, signed_in):
+    return signed_in(ada)
+
+
+def text(page) -> str:
+    return unescape(page.content.decode())
+
+
+def saved(browser, count=3, name="for billing"):
+    answer = browser.post(SAVE, {"line": lines(count), "name": name})
+    assert answer.status_code == 302, text(answer)
+    return NamedDraft.objects.get(name=name), answer["Location"]
+
+
+def hidden(page) -> dict[str, list[str]]:
+    """What the form of the draft sends again."""
+    form = page.content.decode().split('class="workbench-draft')[1].split("</form>")[0]
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form):
+        found.setdefault(name, []).append(unescape(value))
+    found.pop("csrfmiddlewaretoken", None)
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 30, 400])
+def test_a_saved_draft_is_at_one_address_however_long_it_is(browser, count):
+    draft, address = saved(browser, count)
+
+    page = browser.get(address)
+
+    assert address == f"{PAGE}?saved={draft.key}"
+    assert drafted(page) == lines(count)
+    assert page.context["permalink"] == address
+    assert "<b>for billing</b>, saved" in text(page)
+
+
+def test_each_edit_of_its_owner_is_kept_in_it_with_scripts_and_without(browser):
+    draft, address = saved(browser)
+
+    sent = browser.post(PAGE, hidden(browser.get(address)) | {"drop": "1"})
+    assert sent["Location"] == address
+    assert drafted(browser.get(address)) == [lines(3)[0], lines(3)[2]]
+    more = hidden(browser.get(address)) | {"line": lines(5)}
+    swapped = browser.post(PAGE, more, headers={"HX-Request": "true"})
+
+    assert swapped["HX-Push-Url"] == address
+    draft.refresh_from_db()
+    assert (draft.version, draft.lines) == (3, 5)
+    assert drafted(browser.get(address)) == lines(5)
+
+
+def test_looking_and_turning_the_answer_writes_nothing(browser):
+    draft, address = saved(browser)
+
+    browser.get(address)
+    turned = browser.post(PAGE, hidden(browser.get(address)) | {"show": "gains", "page": "1"})
+
+    assert turned["Location"] == f"{address}&show=gains&page=1"
+    before = draft.updated_at
+    draft.refresh_from_db()
+    assert (draft.version, draft.updated_at) == (1, before)
+
+
+def test_what_was_edited_elsewhere_meanwhile_is_not_written_over(browser):
+    draft, address = saved(browser)
+    here = hidden(browser.get(address))
+    browser.post(PAGE, hidden(browser.get(address)) | {"drop": "0"})
+
+    late = browser.post(PAGE, here | {"drop": "2"}, follow=True)
+
+    assert "for billing was edited elsewhere since" in text(late)
+    assert drafted(late) == lines(3)[:2], "what was made here is on the page"
+    assert drafted(browser.get(address)) == lines(3)[1:]
+    again = browser.post(PAGE, hidden(late) | {"drop": "0"}, follow=True)
+    assert drafted(again) == lines(3)[1:2]
+    draft.refresh_from_db()
+    assert draft.version == 2
+    rescued = browser.post(SAVE, hidden(late) | {"name": "mine"}, follow=True)
+    assert drafted(rescued) == lines(3)[:2]
+
+
+def test_another_person_opens_it_and_edits_a_copy(browser, cho, signed_in):
+    draft, address = saved(browser)
+    other = signed_in(cho)
+
+    page = other.get(address)
+    edited = other.post(PAGE, hidden(page) | {"drop": "0"}, follow=True)
+    forged = other.post(PAGE, {"saved": draft.key, "version": "1", "line": lines(1)}, follow=True)
+
+    assert "A draft of ada: for billing." in text(page)
+    assert drafted(page) == lines(3)
+    assert drafted(edited) == lines(3)[1:]
+    assert drafted(forged) == lines(1)
+    draft.refresh_from_db()
+    assert draft.version == 1
+    assert drafted(browser.get(address)) == lines(3)
+    copied = other.post(SAVE, hidden(page) | {"name": "for billing"}, follow=True)
+    assert drafted(copied) == lines(3)
+    assert NamedDraft.objects.count() == 2
+
+
+def test_only_its_owner_renames_and_removes_it(browser, cho, signed_in):
+    draft, address = saved(browser)
+    other = signed_in(cho)
+
+    for act in ("rename", "remove"):
+        assert other.post(f"{LIST}{draft.key}/{act}/", {"name": "x"}).status_code == 404
+    assert "for billing" not in text(other.get(LIST))
+    assert "for billing" in text(browser.get(LIST))
+    assert "is removed" in text(browser.post(f"{LIST}{draft.key}/remove/", follow=True))
+    gone = browser.get(address)
+    assert "The draft behind this link is gone" in text(gone)
+    assert drafted(gone) == []
+
+
+def test_a_form_of_a_removed_draft_loses_nothing(browser):
+    draft, address = saved(browser)
+    form = hidden(browser.get(address))
+    named.remove(draft)
+
+    page = browser.post(PAGE, form | {"drop": "0"}, follow=True)
+
+    assert drafted(page) == lines(3)[1:]
+    assert "its owner has removed it" in text(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("  ", "needs a name"),
+        ("x" * 101, "has 101 characters"),
+        ("a\u202eb", "holds characters that one cannot see"),
+        ("for billing", "have a draft 'for billing' on test-eu already"),
+    ],
+)
+def test_a_name_that_will_not_do_is_said_and_the_draft_stays(browser, name, sentence):
+    saved(browser)
+
+    page = browser.post(SAVE, {"line": lines(4), "name": name, "title": "typed"})
+
+    assert page.status_code == 422
+    assert sentence in text(page)
+    assert drafted(page) == lines(4)
+    assert NamedDraft.objects.count() == 1
+
+
+def test_there_is_a_most_of_them_and_of_what_one_holds(browser, monkeypatch):
+    saved(browser)
+    monkeypatch.setattr(named, "MOST_NAMED", 1)
+    assert "which is the most" in text(browser.post(SAVE, {"line": lines(1), "name": "two"}))
+    monkeypatch.setattr(named, "MOST_NAMED", 9)
+    monkeypatch.setattr(named, "LARGEST", 1_000)
+
+    assert "at most 1,000 are kept" in text(browser.post(SAVE, {"line": lines(9), "name": "two"}))
+    draft, address = NamedDraft.objects.get(), f"{PAGE}?saved={NamedDraft.objects.get().key}"
+    page = browser.post(PAGE, hidden(browser.get(address)) | {"line": lines(9)}, follow=True)
+    assert "at most 1,000 are kept" in text(page)
+    assert drafted(page) == lines(9)
+    draft.refresh_from_db()
+    assert draft.version == 1
+
+
+def test_a_draft_of_another_cluster_is_not_opened_here(browser, other_cluster, ada):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.REQUESTER)
+    draft, _ = saved(browser)
+
+    assert "The draft behind this link is gone" in text(browser.get(f"/c/test-us/what-if/?saved={draft.key}"))
+
+
+def test_the_number_of_ones_drafts_is_in_the_bar(browser, cho, signed_in):
+    assert "drafts of yours" not in text(browser.get("/c/test-eu/acls/"))
+    saved(browser)
+    saved(browser, name="two")
+
+    assert '<span class="count">2<span class="visually-hidden"> drafts of yours' in text(
+        browser.get("/c/test-eu/acls/")
+    )
+    assert "drafts of yours" not in text(signed_in(cho).get("/c/test-eu/acls/"))
+
+
+def test_the_commands_and_the_request_are_of_the_saved_draft(browser):
+    draft, address = saved(browser, 2)
+
+    commands = browser.get(f"{PAGE}commands/?saved={draft.key}")
+    asked = browser.post(
+        f"{PAGE}change/",
+        hidden(browser.get(address)) | {"title": "Let eli read", "reason": "stock"},
+        follow=True,
+    )
+
+    assert commands.getvalue().decode().count("stock.") == 2
+    assert len(asked.context["change"].delta.add) == 2
+    assert allow("User:eli", "READ", "stock.1") in asked.context["change"].delta.add
+
+
+def test_the_list_reads_no_content_however_many_there_are(
+    browser, ada, cluster, django_assert_max_num_queries
+):
+    for number in range(30):
+        saved(browser, 1, name=f"draft {number}")
+    browser.get(LIST)
+
+    with django_assert_max_num_queries(8) as queries:
+        assert "draft 29" in text(browser.get(LIST))
+    assert not any('nameddraft"."content"' in query["sql"] for query in queries.captured_queries)
