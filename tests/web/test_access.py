@@ -167,6 +167,7 @@ TABLE: dict[str, Row] = {
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),
     "change-commands": Row("/changes/CR-{change}/commands/", SEEN),
+    "change-diff": Row("/changes/CR-{change}/diff/", SEEN),
     "change-replay": Row("/changes/CR-{change}/replay/", (302, 404, 404, 404, 404, 404)),  # no log is loaded
     "change-act": Row(
         "/changes/CR-{change}/act/",

@@ -20,7 +20,7 @@ from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import TooMuch
 from aclweb.inventory import lists
 from aclweb.inventory.current import settings_of
-from aclweb.web.drafts import impact_rows, replayed
+from aclweb.web.drafts import diff_files, impact_rows, replayed
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -59,6 +59,18 @@ def commands(request: HttpRequest, number: int) -> HttpResponseBase:
     """Give the whole change as kafka-acls commands, however many its page shows."""
     change = _change(request, number)
     return exporting.commands_file(change.delta, settings_of(change.cluster), change.key)
+
+
+@login_required
+@require_GET
+def diff_file(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Give the access diff of a change, the one that its page shows, as CSV or JSON lines."""
+    change = _change(request, number)
+    impact, _ = _impact_shown(queries.change_page(change, _person(request)), request.GET)
+    if impact is None:
+        raise Http404(f"The impact of {change.key} is unknown, so there is no access diff to download.")
+    rows = impact_rows.exact_rows(impact)
+    return diff_files.file_of(rows, name=change.key, ending=request.GET.get("format", "csv"))
 
 
 @login_required
@@ -156,10 +168,7 @@ def _page(
     request: HttpRequest, change: Change, *, error: str = "", refused: str = "", status: int = 200
 ) -> HttpResponse:
     shown = queries.change_page(change, _person(request), replay_days=replayed.days_asked(request.GET))
-    # Where somebody else has written some of it, what is left of it is the answer.
-    first = "now" if shown.would_now else "submitted"
-    is_now = shown.impact_now is not None and request.GET.get("effect", first) == "now"
-    impact = shown.impact_now if is_now else shown.impact
+    impact, is_now = _impact_shown(shown, request.GET)
     context = {
         "cluster": change.cluster,
         "change": change,
@@ -170,6 +179,11 @@ def _page(
         "impact": impact,
         **_differences(impact, request.GET),
         **replayed.shown(shown.replay, change.cluster, request.GET),
+        "diff_files": diff_files.files(
+            reverse("change-diff", args=[change.pk], query={"effect": "now" if is_now else "submitted"}),
+            request.GET,
+            field="format",
+        ),
         "replay_files": replayed.files(
             reverse("change-replay", args=[change.pk]), request.GET, field="format"
         ),
@@ -184,6 +198,14 @@ def _page(
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
+
+
+def _impact_shown(shown: queries.ChangePage, asked: Mapping[str, str]) -> tuple[Impact | None, bool]:
+    """Return the impact that a page shows, and whether it is that of now."""
+    # Where somebody else has written some of it, what is left of it is the answer.
+    first = "now" if shown.would_now else "submitted"
+    is_now = shown.impact_now is not None and asked.get("effect", first) == "now"
+    return shown.impact_now if is_now else shown.impact, is_now
 
 
 def _differences(impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:

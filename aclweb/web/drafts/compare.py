@@ -20,7 +20,7 @@ from aclweb.changes import asking
 from aclweb.changes.comparison import Comparison, compare
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import comparison
-from aclweb.web.drafts import replayed
+from aclweb.web.drafts import diff_files, replayed
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -49,9 +49,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         context |= differences(request.GET, found)
         context["lines"] = _lines(found, request.GET)
         context["replay_files"] = replayed.files(request.get_full_path(), request.GET)
+        context["diff_files"] = diff_files.files(request.get_full_path(), request.GET)
         if found.too_much:
             context["compute_url"] = f"{reverse('compare-compute', args=[slug])}?{request.GET.urlencode()}"
             context["computation"] = asking.of_question(comparison(found.left, found.right))
+    if (
+        file := diff_files.file_asked(context.get("every_row"), request.GET, name=f"compare-{slug}")
+    ) is not None:
+        return file
     if (file := replayed.file_asked(context, request.GET, name=f"compare-{slug}")) is not None:
         return file
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)

@@ -24,7 +24,7 @@ from aclweb.changes.question import Question, comparison
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts import keeping, replayed
+from aclweb.web.drafts import diff_files, keeping, replayed
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Draft, read_draft
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -89,9 +89,14 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         if found.too_much:
             context["computation"] = asking.of_question(comparison(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
+    if (
+        file := diff_files.file_asked(context.get("every_row"), request.GET, name=f"drafts-{slug}")
+    ) is not None:
+        return file
     if (file := replayed.file_asked(context, request.GET, name=f"drafts-{slug}")) is not None:
         return file
     context["replay_files"] = replayed.files(kept.address, data)
+    context["diff_files"] = diff_files.files(kept.address, data)
     context |= {"kept": kept, "permalink": kept.address, "query": kept.address.partition("?")[2]}
     page = render_page(
         request,

@@ -133,6 +133,7 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     rows = impact_rows.rows(impact, kind)
     return context | {
         "tiles": impact_rows.tiles(impact),
+        "every_row": narrowing.of(impact_rows.exact_rows(impact)),
         "show": kind,
         **impact_rows.shown(narrowing.of(rows), asked, ROWS_A_PAGE),
     }

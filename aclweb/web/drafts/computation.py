@@ -24,7 +24,7 @@ from aclweb.changes.question import Question, question_of, what_if
 from aclweb.changes.replaying import replay_of
 from aclweb.changes.same_edit import change_for
 from aclweb.inventory.current import in_force, settings_of
-from aclweb.web.drafts import impact_rows, replayed
+from aclweb.web.drafts import diff_files, impact_rows, replayed
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -41,8 +41,8 @@ def detail(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
     row = _row(request, slug, address)
     if row.is_open and wants_part(request):
         return render(request, "drafts/computation/_progress.html", _progress(row, request))
-    if "replay" in request.GET:
-        return _replay_file(request, row)
+    if diff_files.FIELD in request.GET or "replay" in request.GET:
+        return _file(request, row)
     page = _page(request, row)
     if request.headers.get("HX-Target") == "progress":
         # It has ended since the page asked how far it is: all of the page is another.
@@ -149,6 +149,7 @@ def _page(
     if row.state == Computation.State.DONE:
         context |= _SHOWN[row.kind](row, question, request.GET)
         context["replay_files"] = replayed.files(request.path, request.GET)
+        context["diff_files"] = diff_files.files(request.get_full_path(), request.GET)
     return render_page(
         request,
         "drafts/computation/detail.html",
@@ -159,10 +160,14 @@ def _page(
     )
 
 
-def _replay_file(request: HttpRequest, row: Computation) -> HttpResponseBase:
+def _file(request: HttpRequest, row: Computation) -> HttpResponseBase:
+    """Return the file of the access diff or of the replay that the address asks for."""
     is_done = row.state == Computation.State.DONE
     context = _SHOWN[row.kind](row, question_of(row), request.GET) if is_done else {}
-    file = replayed.file_asked(context, request.GET, name=f"computation-{row.pk}")
+    name = f"computation-{row.pk}"
+    file = diff_files.file_asked(context.get("every_row"), request.GET, name=name)
+    if file is None:
+        file = replayed.file_asked(context, request.GET, name=name)
     assert file is not None  # the caller asks for one
     return file
 
@@ -208,6 +213,7 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
             asked,
         ),
         "tiles": impact_rows.tiles(found.impact),
+        "every_row": impact_rows.exact_rows(found.impact),
         "show": kind,
         **impact_rows.shown(impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE),
     }

@@ -25,6 +25,7 @@ from aclweb.acl.simulate import (
     Piece,
     described,
     hosts_of,
+    plain,
     whatever_the_acls,
     where,
     which,
@@ -73,6 +74,22 @@ class ImpactRow:
     def shows_acls(self) -> bool:
         """Whether the ACLs are all that differs, so that without them the row would say nothing."""
         return self.kind == "recovered"
+
+
+@dataclass(frozen=True)
+class SpelledOut:
+    """One group in texts that name up to MOST_LISTED principals, hosts and names. where: empty for all hosts."""
+
+    kind: str
+    who: str
+    where: str
+    operations: str
+    resource_type: str
+    which: str
+    before: Side | None
+    after: Side
+    reason: str
+    cells: int
 
 
 @dataclass(frozen=True)
@@ -130,6 +147,10 @@ class ImpactRows(Sequence[ImpactRow]):
             return self
         return ImpactRows(self._impact, list(_narrowed(self._impact, self._groups, principal, name)))
 
+    def spelled_out(self) -> Iterator[SpelledOut]:
+        """Yield every row in texts, for a file."""
+        return (_spelled_out(self._impact, group) for group in self._groups)
+
     def opened(self, number: int) -> Opened | None:
         """Return all that the row of that number is about; None where there is no such row."""
         return _opened(self._impact, self._groups[number]) if 0 <= number < len(self) else None
@@ -151,6 +172,17 @@ def rows(impact: Impact, *kinds: str) -> ImpactRows:
             for group in sorted(_shown(impact, kind), key=lambda each: _place(impact, each))
         ]
         known = impact.memo[kinds] = ImpactRows(impact, groups)
+    return known
+
+
+def exact_rows(impact: Impact) -> ImpactRows:
+    """Return the groups of all lists, apart by the ACLs that settle their answers, in the order of `rows`."""
+    known: ImpactRows | None = impact.memo.get(exact_rows)
+    if known is None:
+        order = {kind: place for place, kind in enumerate(KINDS)}
+        groups = [group for group in impact.groups if group.change in order]
+        groups.sort(key=lambda each: (order[each.change], _place(impact, each)))
+        known = impact.memo[exact_rows] = ImpactRows(impact, groups)
     return known
 
 
@@ -245,6 +277,23 @@ def _row(impact: Impact, group: Group, number: int) -> ImpactRow:
         before=None if group.before is None else _side(group.before, group.before.determining, MOST_SHOWN),
         after=_side(group.after, group.after.determining, MOST_SHOWN),
         reason=group.reason or "",
+    )
+
+
+def _spelled_out(impact: Impact, group: Group) -> SpelledOut:
+    axes = impact.axes
+    before = group.before
+    return SpelledOut(
+        kind=group.change,
+        who=plain(who(axes.principals, group.principals, MOST_LISTED)),
+        where=plain(where(axes.hosts, group.hosts, MOST_LISTED, reason=group.reason)),
+        operations=", ".join(operation.pascal for operation in group.operations),
+        resource_type=group.resource_type.name,
+        which=plain(which(described(impact, group), MOST_LISTED)),
+        before=None if before is None else _side(before, before.determining, MOST_SHOWN_OPEN),
+        after=_side(group.after, group.after.determining, MOST_SHOWN_OPEN),
+        reason=group.reason or "",
+        cells=impact.cells_in(group),
     )
 
 

@@ -27,7 +27,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web.drafts import impact_rows, keeping, named, replayed, saved
+from aclweb.web.drafts import diff_files, impact_rows, keeping, named, replayed, saved
 from aclweb.web.drafts.draft import AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -103,7 +103,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "computations": asking.newest_of(request.user, cluster, COMPUTATIONS_SHOWN) if draft.is_empty else (),
         **_answer(cluster, view, draft, data),
         "replay_files": replayed.files(kept.address, data),
+        "diff_files": diff_files.files(kept.address, data),
     }
+    preview = context.get("preview")
+    rows = impact_rows.exact_rows(preview.impact) if preview else None
+    if (file := diff_files.file_asked(rows, request.GET, name=f"what-if-{slug}")) is not None:
+        return file
     if (file := replayed.file_asked(context, request.GET, name=f"what-if-{slug}")) is not None:
         return file
     page = render_page(
@@ -184,6 +189,7 @@ def _refused(
         "reason": request.POST.get("reason", ""),
         **_answer(cluster, view, draft, request.POST),
         "replay_files": replayed.files(kept.address, request.POST),
+        "diff_files": diff_files.files(kept.address, request.POST),
         **said,
     }
     return render_page(request, "drafts/whatif/detail.html", None, context, section="changes", status=422)

@@ -1,0 +1,82 @@
+"""How is an access diff taken along: every group of it, of each kind, as CSV or JSON lines?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+
+from aclweb.acl.model import AclBinding, acl_text
+from aclweb.web.drafts import replayed
+from aclweb.web.drafts.impact_rows import ImpactRows, SpelledOut
+from aclweb.web.shell.downloads import rows_file
+
+FIELD = "diff"
+COLUMNS = (
+    "change",
+    "principals",
+    "hosts",
+    "operations",
+    "resource_type",
+    "names",
+    "before",
+    "after",
+    "decided_before_by",
+    "decided_after_by",
+    "reason",
+    "answers",
+)
+
+
+def files(address: str, asked: Mapping[str, str], *, field: str = FIELD) -> list[tuple[str, str]]:
+    """Return the word and the address of each file; none where the page has no address."""
+    return replayed.files(address, asked, field=field)
+
+
+def file_asked(
+    rows: ImpactRows | None, asked: Mapping[str, str], *, name: str
+) -> StreamingHttpResponse | None:
+    """Return the file of these rows if `?diff=csv` asks for one; None if it does not.
+
+    rows: of every kind, narrowed as the page is; None where the page has no impact. Raises Http404 there, and for an
+    odd format.
+    """
+    if FIELD not in asked:
+        return None
+    if rows is None:
+        raise Http404("This page shows no impact, so there is no access diff to download.")
+    return file_of(rows, name=name, ending=asked[FIELD])
+
+
+def file_of(rows: ImpactRows, *, name: str, ending: str) -> StreamingHttpResponse:
+    """Return a file of all these rows; raises Http404 for an odd format."""
+    return rows_file(_told(rows), name=f"{name}-access-diff", ending=ending, columns=COLUMNS)
+
+
+def _told(rows: ImpactRows) -> Iterator[dict[str, Any]]:
+    return (_row(each) for each in rows.spelled_out())
+
+
+def _row(row: SpelledOut) -> dict[str, Any]:
+    values = (
+        row.kind,
+        row.who,
+        row.where,
+        row.operations,
+        row.resource_type,
+        row.which,
+        row.before.words if row.before else None,
+        row.after.words,
+        _acls(row.before.bindings, row.before.more) if row.before else None,
+        _acls(row.after.bindings, row.after.more),
+        row.reason,
+        row.cells,
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _acls(bindings: tuple[AclBinding, ...], more: int) -> str:
+    """Return ACLs as sentences, one after the other."""
+    texts = [acl_text(binding) for binding in bindings]
+    return "; ".join([*texts, f"and {more:,} more"] if more else texts)
