@@ -93,8 +93,13 @@
     input.dispatchEvent(new Event("change", { bubbles: true }));
     input.focus();
   }
-  // A field of filters completes the name behind the last word such as `topic:`.
+  // A field of filters completes the name behind the last word such as `topic:`, one of several names the last of them.
   function before(input) {
+    if (input.hasAttribute("data-several")) {
+      // The name of a certificate holds commas too.
+      const others = input.value.match(input.value.includes("=") ? /^.*[,;]\s*(?=User:)/i : /^.*[,;]\s*/);
+      return others ? others[0] : "";
+    }
     const filter = input.dataset.complete === "filter" && input.value.match(FILTER);
     return filter ? input.value.slice(0, -filter[2].length || undefined) : "";
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from aclweb.changes.models import Change
 from aclweb.clusters import TopicInfo
@@ -232,3 +233,30 @@ class TestInABrowser:
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         page.wait_for_url("**/topics/orders.us")
+
+    def test_lines_pasted_for_principals_become_several_and_the_last_is_completed(self, window, synced, ada):
+        page = window(ada, "/c/test-eu/what-if/")
+        page.set_default_timeout(15_000)
+        field = page.locator("#id_principal")
+        paste = """(field, text) => {
+            const given = new DataTransfer();
+            given.setData("text", text);
+            field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: given, bubbles: true, cancelable: true}));
+        }"""
+
+        field.focus()
+        field.evaluate(paste, "User:a\nUser:b\r\n\nUser:c\n")
+        expect(field).to_have_value("User:a, User:b, User:c")
+        for label in ("Allow", "Exact"):
+            page.get_by_text(label, exact=True).first.click()
+        page.locator("#id_operation").select_option("READ")
+        page.locator("#id_resource_name").fill("orders.us")
+        expect(page.locator("#add-count")).to_have_text(" 3 ACLs")
+        field.press("End")
+        field.press_sequentially(", bo")
+        page.locator("#completions [role=option]").first.click()
+        expect(field).to_have_value("User:a, User:b, User:c, User:bob")
+        page.get_by_role("button", name="Add 4 ACLs to the draft").click()
+        expect(page.locator(".draft-lines > li")).to_have_count(4)
+
+        assert page.watch.complaints == []

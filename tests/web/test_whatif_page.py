@@ -87,7 +87,11 @@ def test_a_new_topic_shows_who_could_use_it_on_its_first_day(address, ada_browse
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("principal", "User:cat,User:dan", "names 2 principals"),
+        (
+            "principal",
+            ",".join(f"User:c{number}" for number in range(501)),
+            "names 501 principals, and at most 500",
+        ),
         ("principal", "User:cat ", "begins or ends with a space"),
         ("host", "cats-laptop", "is not an address"),
         ("operation", "IDEMPOTENT_WRITE", "means nothing on a topic"),
@@ -115,6 +119,46 @@ def test_a_bare_name_gets_its_type_and_the_page_says_so(address, ada_browser):
 
     assert [line.binding.principal for line in page.context["draft"].lines] == ["User:cat"]
     assert "'cat' has no type, so it is read as 'User:cat'." in unescape(page.content.decode())
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["User:cat,User:dan", "User:cat; User:dan;User:cat", "cat, dan", "User:cat\nUser:dan", "cat,User:dan"],
+)
+def test_several_principals_get_an_acl_each(address, ada_browser, typed):
+    page = ada_browser.post(address, RULE | {"principal": typed}, follow=True)
+
+    assert [line.binding.principal for line in page.context["draft"].lines] == ["User:cat", "User:dan"]
+    assert {line.binding.resource_name for line in page.context["draft"].lines} == {RULE["resource_name"]}
+
+
+def test_a_certificate_name_with_commas_stays_one_principal(address, ada_browser):
+    name = "User:CN=fraud,OU=risk, O=Acme"
+    page = ada_browser.post(address, RULE | {"principal": f"{name},User:cat"}, follow=True)
+
+    assert [line.binding.principal for line in page.context["draft"].lines] == [name, "User:cat"]
+
+
+def test_what_is_in_force_of_several_is_left_out_and_counted_in_the_button(address, ada_browser, cluster):
+    sync(cluster, client=FakeCluster([allow("User:cat", "READ", "orders.", pattern="PREFIXED")]))
+    typed = RULE | {"principal": "User:cat,User:dan,User:eli"}
+
+    shown = ada_browser.get(f"{address}matches/", typed).content.decode()
+    page = ada_browser.post(address, typed, follow=True)
+
+    assert '<span id="add-count" hx-swap-oob="true"> 3 ACLs</span>' in shown
+    assert "1 of these 3 ACLs is in force already, and left out." in shown
+    assert [line.binding.principal for line in page.context["draft"].lines] == ["User:dan", "User:eli"]
+    assert "1 of these 3 ACLs is in force already, and left out." in page.content.decode()
+
+
+def test_a_draft_that_would_become_too_long_takes_none_of_them(address, ada_browser, monkeypatch):
+    monkeypatch.setattr("aclweb.web.drafts.whatif.MOST_LINES", 2)
+    page = ada_browser.post(address, RULE | {"principal": "User:a,User:b,User:c"}, follow=True)
+
+    assert "with these 3 it would have 3" in page.content.decode()
+    assert page.context["form"]["principal"].value() == "User:a,User:b,User:c"
+    assert page.context["draft"].lines == ()
 
 
 @pytest.mark.parametrize("field", ["principal", "resource_name", "host", "new_topic", "paste"])

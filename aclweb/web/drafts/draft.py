@@ -39,10 +39,12 @@ from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
 from aclweb.inventory.current import ClusterView
 from aclweb.web.drafts.pasting import read_pasted
-from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principal
+from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principals
 
 # A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
 MOST_LINES = 5_000
+MOST_AT_ONCE = 500
+"""So many principals are taken by one form."""
 
 
 @dataclass(frozen=True)
@@ -131,14 +133,21 @@ _TYPED = {
 
 
 class AclForm(forms.Form):
-    """One ACL to add, typed by a person. Nothing is chosen beforehand: no accidental ALLOW of ALL."""
+    """One ACL to add, or one for each of several principals, typed by a person.
+
+    Nothing is chosen beforehand: no accidental ALLOW of ALL.
+    """
 
     PATTERNS = [("LITERAL", "Exact"), ("PREFIXED", "Starts with (prefix)"), ("ALL", "All *")]
 
     permission_type = forms.ChoiceField(
         label="Permission", choices=[("ALLOW", "Allow"), ("DENY", "Deny")], widget=forms.RadioSelect
     )
-    principal = forms.CharField(strip=False, max_length=32_767)
+    principal = forms.CharField(
+        strip=False,
+        max_length=32_767,
+        help_text="Or several, separated by commas: each gets an ACL of its own.",
+    )
     operation = forms.ChoiceField(
         choices=[("", "Choose…")]
         + [(o.name, o.pascal) for o in Operation if o not in (Operation.UNKNOWN, Operation.ANY)]
@@ -178,7 +187,7 @@ class AclForm(forms.Form):
                 "autocomplete": "off",
                 "spellcheck": "false",
             }
-        self.fields["principal"].widget.attrs["placeholder"] = "User:billing-svc"
+        self.fields["principal"].widget.attrs |= {"placeholder": "User:billing-svc", "data-several": ""}
         self.fields["host"].widget.attrs["placeholder"] = "any host"
 
     @property
@@ -188,13 +197,15 @@ class AclForm(forms.Form):
             self.data.get(name) for name in ("permission_type", "principal", "operation", "resource_name")
         )
 
-    def clean_principal(self) -> str:
-        typed = read_principal(self.cleaned_data["principal"])
+    def clean_principal(self) -> tuple[str, ...]:
+        typed = read_principals(self.cleaned_data["principal"], MOST_AT_ONCE)
         if typed.fault:
             raise forms.ValidationError(typed.fault)
-        if typed.note:
-            self.notes.append(typed.note)
-        return typed.principal
+        if len(typed.notes) > 1:
+            self.notes.append(f"{typed.notes[0]} The same goes for {len(typed.notes) - 1:,} more.")
+        else:
+            self.notes += typed.notes
+        return typed.principals
 
     def clean_host(self) -> str:
         host: str = self.cleaned_data["host"].strip()
@@ -227,10 +238,16 @@ class AclForm(forms.Form):
             )
         self._check_operation(given)
         if not self.errors:
-            self.refusal = refusal("add", self.binding(), Target(self.settings))
-            if self.refusal is not None:
-                raise forms.ValidationError(self.refusal.sentence)
+            self._check_with_kafka()
         return given
+
+    def _check_with_kafka(self) -> None:
+        bindings = self.bindings()
+        for binding in bindings:
+            self.refusal = refusal("add", binding, Target(self.settings))
+            if self.refusal is not None:
+                about = f"{shown(binding.principal)}: " if len(bindings) > 1 else ""
+                raise forms.ValidationError(f"{about}{self.refusal.sentence}")
 
     def _check_operation(self, given: dict[str, object]) -> None:
         if not given.get("operation") or not given.get("resource_type"):
@@ -243,18 +260,21 @@ class AclForm(forms.Form):
             thing = resource_type.name.lower().replace("_", " ")
             self.add_error("operation", f"{operation.pascal} means nothing on a {thing}; use {words} or All.")
 
-    def binding(self) -> AclBinding:
-        """Return the ACL of a valid form."""
+    def bindings(self) -> tuple[AclBinding, ...]:
+        """Return the ACLs of a valid form, one for each principal."""
         given = self.cleaned_data
         pattern = PatternType.LITERAL if given["pattern"] == "ALL" else PatternType[given["pattern"]]
-        return AclBinding(
-            resource_type=ResourceType[given["resource_type"]],
-            resource_name=given["resource_name"],
-            pattern_type=pattern,
-            principal=given["principal"],
-            host=given["host"],
-            operation=Operation[given["operation"]],
-            permission_type=PermissionType[given["permission_type"]],
+        return tuple(
+            AclBinding(
+                resource_type=ResourceType[given["resource_type"]],
+                resource_name=given["resource_name"],
+                pattern_type=pattern,
+                principal=principal,
+                host=given["host"],
+                operation=Operation[given["operation"]],
+                permission_type=PermissionType[given["permission_type"]],
+            )
+            for principal in given["principal"]
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts.access import cluster_or_404, may
 from aclweb.accounts.models import User
 from aclweb.acl.matching import covers_name
-from aclweb.acl.model import AclError, AuthorizerSettings, PatternType, ResourcePattern, ResourceType
+from aclweb.acl.model import (
+    AclBinding,
+    AclError,
+    AuthorizerSettings,
+    PatternType,
+    ResourcePattern,
+    ResourceType,
+)
 from aclweb.changes import asking, policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
@@ -28,7 +36,7 @@ from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web.drafts import diff_files, impact_rows, keeping, named, replayed, saved
-from aclweb.web.drafts.draft import AclForm, Draft, Fault, Line, hints, read_draft
+from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.typed_principal import holds_pem
@@ -36,6 +44,7 @@ from aclweb.web.shell.typed_principal import holds_pem
 ROWS_A_PAGE = 15
 # The names shown while somebody types a pattern; the count is always of all.
 NAMES_SHOWN = 12
+CAUTIONS_SHOWN = 5
 # Of those that this person asked for, while there is no draft.
 COMPUTATIONS_SHOWN = 5
 # What `binding_key` makes.
@@ -66,12 +75,15 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     if "add_rule" not in data or not form.is_typed:
         form = AclForm(initial=_prefill(data), settings=view.settings)
     elif form.is_valid():
-        line = Line("add", form.binding())
-        if line.binding in view.index:
-            form.add_error(None, "This ACL is in force already; adding it again changes nothing.")
+        lines = [Line("add", binding) for binding in form.bindings() if binding not in view.index]
+        draft, fault = _joined(draft, lines)
+        if not lines:
+            form.add_error(None, _there_already(form.bindings(), view))
+        elif fault:
+            form.add_error(None, fault)
         else:
-            draft = replace(draft, lines=tuple(dict.fromkeys([*draft.lines, line])))
-            notes = form.notes
+            there = _there_already(form.bindings(), view)
+            notes = [*form.notes, there] if there else form.notes
             form = AclForm(settings=view.settings)
     if living is not None and request.method == "POST":
         try:
@@ -264,15 +276,37 @@ def _checks(data: QueryDict, view: ClusterView) -> dict[str, Any]:
     """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
     form = AclForm(data, settings=view.settings)
     if form.is_valid():
-        binding = form.binding()
+        bindings = form.bindings()
+        cautions = {each.sentence: each for binding in bindings for each in hints(binding, view.settings)}
         return {
             "form": form,
-            "cautions": hints(binding, view.settings),
-            "is_there": binding in view.index,
-            "is_whole": True,
+            "cautions": list(cautions.values())[:CAUTIONS_SHOWN],
+            "there_already": _there_already(bindings, view),
+            "are_new": any(binding not in view.index for binding in bindings),
+            "acls": len(bindings),
         }
     typed = [name for name in form.errors if data.get(name, "") or name == NON_FIELD_ERRORS]
     return {"form": form, "typed_errors": [error for name in typed for error in form.errors[name]]}
+
+
+def _joined(draft: Draft, lines: Sequence[Line]) -> tuple[Draft, str]:
+    """Return the draft with these lines; without them, and a sentence, where they are too many for it."""
+    joined = tuple(dict.fromkeys([*draft.lines, *lines]))
+    if len(joined) > MOST_LINES:
+        return draft, (
+            f"A draft has at most {MOST_LINES:,} ACLs; with these {len(lines):,} it would have {len(joined):,}."
+        )
+    return replace(draft, lines=joined), ""
+
+
+def _there_already(bindings: Sequence[AclBinding], view: ClusterView) -> str:
+    """Return the sentence about ACLs that are in force; empty where none is."""
+    there = sum(binding in view.index for binding in bindings)
+    if not there:
+        return ""
+    if len(bindings) == 1:
+        return "This ACL is in force already; adding it again changes nothing."
+    return f"{there:,} of these {len(bindings):,} ACLs {'is' if there == 1 else 'are'} in force already, and left out."
 
 
 def _covered(

@@ -42,9 +42,7 @@ def read_principal(text: str) -> TypedPrincipal:
             "",
             fault=f"{shown(text)} begins or ends with a space, and Kafka compares letter by letter; remove it.",
         )
-    names = [name for name in _NEXT.split(text) if name]
-    if len(names) == 1 and "=" not in text and split_principal(text) is None:
-        names = [f"User:{name}" for name in _LIST.split(text) if name]
+    names = _names_in(text)
     if len(names) > 1:
         some = ", ".join(map(shown, names[:3]))
         rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -56,6 +54,40 @@ def read_principal(text: str) -> TypedPrincipal:
         return TypedPrincipal(text)
     principal = f"User:{text}"
     return TypedPrincipal(principal, note=f"{shown(text)} has no type, so it is read as {shown(principal)}.")
+
+
+@dataclass(frozen=True)
+class TypedPrincipals:
+    """One principal or several, as typed into a field: each once, in their order. notes, fault: as of one."""
+
+    principals: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    fault: str = ""
+
+
+def read_principals(text: str, most: int) -> TypedPrincipals:
+    """Return the principals that a person means by `text`, separated by a comma, a semicolon or a line end."""
+    names = [name for line in text.splitlines() for name in _names_in(line)]
+    if len(names) < 2 or holds_pem(text):
+        one = read_principal(text)
+        return TypedPrincipals(
+            (one.principal,) if one.principal else (), (one.note,) if one.note else (), one.fault
+        )
+    if len(names) > most:
+        return TypedPrincipals(
+            (), fault=f"This names {len(names):,} principals, and at most {most:,} are taken at once."
+        )
+    typed = [read_principal(name.strip()) for name in names]
+    notes = tuple(dict.fromkeys(each.note for each in typed if each.note))
+    return TypedPrincipals(tuple(dict.fromkeys(each.principal for each in typed)), notes)
+
+
+def _names_in(text: str) -> list[str]:
+    """Return the principals that a text names, as they are typed; a bare name that is one of several has its type."""
+    names = [name for name in _NEXT.split(text) if name.strip()]
+    if len(names) == 1 and "=" not in text and split_principal(text) is None:
+        return [f"User:{name}" for name in _LIST.split(text) if name.strip()]
+    return names
 
 
 def holds_pem(text: str) -> bool:
