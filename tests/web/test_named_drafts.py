@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 
@@ -150,6 +151,21 @@ def test_a_form_of_a_removed_draft_loses_nothing(browser):
     assert "its owner has removed it" in text(page)
 
 
+def test_a_line_that_the_cluster_leaves_out_by_now_does_not_part_the_page_from_its_draft(browser, cluster):
+    gone, stays = (json.dumps({"op": "remove", **each.as_dict()}) for each in HELD[:2])
+    browser.post(SAVE, {"line": [gone, stays, *lines(1)], "name": "tidy up"})
+    address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
+    sync(cluster, client=Answers(HELD[1:]))
+
+    page = browser.get(address)
+    assert "The cluster has no such ACL" in text(page)
+    assert page.context["permalink"] == address
+    edited = browser.post(PAGE, hidden(page) | {"drop": "0"}, follow=True)
+
+    assert drafted(edited) == drafted(browser.get(address)) == lines(1)
+    assert NamedDraft.objects.get().version == 2
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -181,9 +197,15 @@ def test_there_is_a_most_of_them_and_of_what_one_holds(browser, monkeypatch):
     draft, address = NamedDraft.objects.get(), f"{PAGE}?saved={NamedDraft.objects.get().key}"
     page = browser.post(PAGE, hidden(browser.get(address)) | {"line": lines(9)}, follow=True)
     assert "at most 1,000 are kept" in text(page)
+    assert ", saved" not in text(page)
     assert drafted(page) == lines(9)
     draft.refresh_from_db()
     assert draft.version == 1
+    form = hidden(page)
+    form.pop("draft")
+    browser.post(PAGE, form | {"line": lines(2)})
+    draft.refresh_from_db()
+    assert (draft.version, draft.lines) == (2, 2), "a smaller edit is kept again"
 
 
 def test_a_draft_of_another_cluster_is_not_opened_here(browser, other_cluster, ada):

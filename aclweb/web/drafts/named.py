@@ -36,16 +36,23 @@ class Standing:
     """A named draft, and whether what a page makes of it is kept.
 
     is_own: whether it belongs to who looks at the page. is_overtaken: whether it was edited elsewhere, so that what the
-    page shows is not kept in it.
+    page shows is not kept in it. is_unkept: whether what the page shows could not be kept.
     """
 
     draft: NamedDraft
     is_own: bool
     is_overtaken: bool = False
+    is_unkept: bool = False
 
-    def holds(self, fields: Fields) -> bool:
-        """Whether the draft is what these fields describe."""
-        return not self.is_overtaken and _fields_of(self.draft) == _given(fields)
+    def shows(self, fields: Fields) -> bool:
+        """Whether the address of the draft leads to what these fields describe.
+
+        It does for its owner also where lines were left out, because the cluster is another by now: they are left out
+        there too.
+        """
+        if self.is_overtaken or self.is_unkept:
+            return False
+        return self.is_own or _fields_of(self.draft) == _given(fields)
 
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:

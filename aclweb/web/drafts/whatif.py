@@ -89,6 +89,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         try:
             living = named.store(living, _fields(draft), lines=len(draft.lines))
         except named.NamedDraftError as error:
+            living = replace(living, is_unkept=True)
             draft = replace(draft, faults=(*draft.faults, Fault(str(error))))
     kept = _place(cluster, request.user, draft, data, living)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
@@ -381,10 +382,13 @@ def _place(
         opened=data.get(keeping.FIELD, ""),
         **shown,
     )
-    if living is None or not living.holds(_fields(draft)):
+    if living is None:
         return kept
-    pairs = [(named.FIELD, living.draft.key), *((name, value) for name, value in shown.items() if value)]
-    return keeping.Place(keeping.with_query(path, pairs), (*kept.hidden, *living.hidden))
+    address = kept.address
+    if living.shows(_fields(draft)):
+        pairs = [(named.FIELD, living.draft.key), *((name, value) for name, value in shown.items() if value)]
+        address = keeping.with_query(path, pairs)
+    return keeping.Place(address, (*kept.hidden, *living.hidden))
 
 
 def _workbench(
