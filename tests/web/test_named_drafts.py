@@ -151,7 +151,7 @@ def test_a_form_of_a_removed_draft_loses_nothing(browser):
     assert "its owner has removed it" in text(page)
 
 
-def test_a_line_that_the_cluster_leaves_out_by_now_does_not_part_the_page_from_its_draft(browser, cluster):
+def test_a_line_that_is_left_out_by_now_does_not_part_a_page_from_its_draft(browser, cluster):
     gone, stays = (json.dumps({"op": "remove", **each.as_dict()}) for each in HELD[:2])
     browser.post(SAVE, {"line": [gone, stays, *lines(1)], "name": "tidy up"})
     address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
