@@ -11,10 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from aclweb.acl.notation import UNKNOWN
-from aclweb.pipeline import record_lines, totals
+from aclweb.pipeline import schemas, totals
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import READ, FileState
@@ -22,7 +21,7 @@ from aclweb.pipeline.increments import Fresh, NotTheSameError, copy_bytes, is_st
 from aclweb.pipeline.job import path_of
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.readings import Reading, check_layouts, first_line
-from aclweb.pipeline.sources import read_counts
+from aclweb.pipeline.sources import read_lines
 
 
 @dataclass(frozen=True)
@@ -56,31 +55,39 @@ def count_bytes(
     layout.
     """
     files, changed = _readable(wanted, unfinished)
-    readings = {path: Reading(fresh.source.layout, zone_of(fresh)) for path, fresh in files.items()}
-    counted = read_counts(spark, list(files), keep, readings=readings)
-    counts = counted.counts
+    while files:
+        lines, coverage, unsure = _read(spark, files, keep, zone_of)
+        changed += [files[path].path for path in sorted(unsure)]
+        wrong = {row["file"] for row in coverage} & unsure
+        files = {path: fresh for path, fresh in files.items() if path not in unsure}
+        # What was read is known now: a file that changed before is seen to have done so, and is in all sums.
+        if not wrong:
+            break
+    else:
+        lines, coverage = spark.createDataFrame([], schemas.LINES), []
+    rows = [
+        row | {"file": files[row["file"]].path, "broker": files[row["file"]].source.broker}
+        for row in coverage
+    ]
     if choose is not None:
-        sums = counts.groupBy("file", "day").agg(F.sum("lines").alias("lines")).collect()
-        rows = [row.asDict() for row in sums]
-        counts = counts.filter(
-            F.col("day").isin(list(choose(_of_files(rows, files, _unsure(files, counted.states)))))
-        )
+        days = choose(rows)
+        lines, rows = keep(totals.of_days(lines, days)), [row for row in rows if row["day"] in days]
+    check_layouts(rows, unknown_layouts(list(files.values())), "file")
+    return Counted(lines, rows, list(files.values()), changed)
+
+
+def _read(
+    spark: SparkSession,
+    files: Mapping[str, Fresh],
+    keep: Keep,
+    zone_of: Callable[[Fresh], str | None],
+) -> tuple[DataFrame, list[Row], set[str]]:
+    """Return schemas.LINES, their coverage with the path of each file, and the files whose bytes are not sure."""
+    readings = {path: Reading(fresh.source.layout, zone_of(fresh)) for path, fresh in files.items()}
     brokers = partial(_broker_of, {path: fresh.source.broker for path, fresh in files.items()})
-    lines = keep(record_lines.said(counts, brokers))
-    found = [row.asDict() for row in totals.coverage(lines).collect()]
-    # What was read is known now: a file that changed before is seen to have done so.
-    unsure = _unsure(files, counted.states)
-    wrong = [row["file"] for row in found if path_of(row["file"]) in unsure]
-    if wrong:
-        lines = keep(record_lines.said(counts.filter(~F.col("file").isin(wrong)), brokers))
-    coverage = _of_files(found, files, unsure)
-    check_layouts(coverage, unknown_layouts(list(files.values())), "file")
-    return Counted(
-        lines,
-        coverage,
-        [fresh for path, fresh in files.items() if path not in unsure],
-        [*changed, *(files[path].path for path in sorted(unsure))],
-    )
+    read = read_lines(spark, list(files), keep, readings=readings, broker_of=brokers)
+    rows = [row | {"file": path_of(row["file"])} for row in read.coverage]
+    return read.lines, rows, _unsure(files, read.states)
 
 
 def _unsure(files: Mapping[str, Fresh], states: Mapping[str, FileState]) -> set[str]:
@@ -90,16 +97,6 @@ def _unsure(files: Mapping[str, Fresh], states: Mapping[str, FileState]) -> set[
         for path, fresh in files.items()
         if states[path].state != READ or (fresh.is_whole_file and not is_still_there(fresh))
     }
-
-
-def _of_files(rows: Sequence[Row], files: Mapping[str, Fresh], unsure: Collection[str]) -> list[Row]:
-    """Return rows with the path and the broker of their files, without those of `unsure`."""
-    found = []
-    for row in rows:
-        if (path := path_of(row["file"])) not in unsure:
-            fresh = files[path]
-            found.append(row | {"file": fresh.path, "broker": fresh.source.broker})
-    return found
 
 
 def _broker_of(brokers: Mapping[str, str], file: str) -> str:

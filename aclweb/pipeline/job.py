@@ -18,7 +18,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from aclweb.acl.notation import KAFKA, UNKNOWN
-from aclweb.pipeline import decisions, record_lines, sources, totals, usage
+from aclweb.pipeline import decisions, totals, usage
 from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
 from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
@@ -47,6 +47,7 @@ from aclweb.pipeline.readings import (
 from aclweb.pipeline.results import new_result, write_frame, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
+from aclweb.pipeline.sources import read_lines
 from aclweb.pipeline.table import Table, Window
 
 NOTHING_KNOWN = KnownBrokers()
@@ -122,10 +123,12 @@ def read_logs(
     if unknown and len(unknown) == len(found):
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
     readings = {path: file.reading for path, file in found.items()}
-    lines, states = counted_lines(spark, list(readings), keep, readings=readings)
-    rows = [row.asDict() for row in totals.coverage(lines).collect()]
+    read = read_lines(spark, list(readings), keep, readings=readings)
+    lines, states = read.lines, read.states
     coverage = [
-        row | {"source": path, "broker": broker_of(path)} for row in rows for path in [path_of(row["file"])]
+        row | {"source": path, "broker": broker_of(path)}
+        for row in read.coverage
+        for path in [path_of(row["file"])]
     ]
     check_layouts(coverage, {path_of(path): line for path, line in unknown.items()}, "source")
     layouts = {path_of(path): reading.layout for path, reading in readings.items()}
@@ -177,17 +180,6 @@ def _files_to_read(
 
 def _range(data: bytes, start: int, end: int) -> bytes:
     return data[start:end]
-
-
-def counted_lines(
-    spark: SparkSession, files: Sequence[str], keep: Keep, *, readings: Mapping[str, Reading]
-) -> tuple[DataFrame, Mapping[str, FileState]]:
-    """Return what the records of log files say (schemas.LINES), and the state of each file by its path.
-
-    readings: how each file is read. Raises JobError where none can be read.
-    """
-    counted = sources.read_counts(spark, files, keep, readings=readings)
-    return keep(record_lines.said(counted.counts)), counted.states
 
 
 def path_of(file: str) -> str:

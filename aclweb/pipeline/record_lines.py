@@ -1,24 +1,22 @@
-"""What does each counted record say?
+"""What do the records say that a worker has counted?
 
-The core reads the texts, in Python workers on the executors. All records of one text come to one worker, which reads it
-once, and sends on what it says once, with how often it was written on each day: not a row for each file and day. What
-each file holds of each day is a sum, since most texts come again in other files and on other days.
+Most lines of a log repeat a decision that was made before, so whole records are counted by their text behind the time
+before anything is parsed. The core reads each text once in a worker. That sends on what the text says once, with how
+often it was written on each day: not a row for each file and day. What each file holds of each day is a sum, since most
+texts come again in other files and on other days.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from aclweb.acl.authorizer import HARDCODE
 from aclweb.acl.model import AccessRequest, AclError, PatternType
@@ -55,9 +53,11 @@ _NOT_UNDERSTOOD = frozenset({NO_LAYOUT, UNREADABLE})
 
 # A worker holds so many texts, so many characters of them, and so many counts, before it sends them on; a text that
 # comes after that is sent once more.
-_MOST_TEXTS = 50_000
-_MOST_CHARACTERS = 16 << 20
+_MOST_TEXTS = 200_000
+_MOST_CHARACTERS = 64 << 20
 _MOST_COUNTS = 1_000_000
+# So many records are counted at a time, and so many rows are sent on.
+_LINES_AT_ONCE = 100_000
 _ROWS_AT_ONCE = 10_000
 
 Said = tuple[Any, ...]
@@ -65,32 +65,15 @@ Said = tuple[Any, ...]
 
 Numbers = NDArray[np.int64]
 
-_COUNTED = ("file", "day", "lines", "first_at", "last_at", "hours", "not_utf8")
 # No first time, and no last one, of records without a time.
 _NO_FIRST, _NO_LAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 _TIMED, _NOT_UTF8, _NO_DAY = 4, 2, 1
 
-
-def said(counts: DataFrame, broker_of: BrokerOf | None = None) -> DataFrame:
-    """Return what counted records say (schemas.LINES); counts: schemas.COUNTS.
-
-    A record whose time no clock shows is UNPARSED. broker_of: None where nobody asks which broker wrote what.
-    """
-    schema = StructType.fromDDL(schemas.LINES)
-    columns = counts.select(*_COUNTED, "raw", "timed").repartition("raw")
-    return columns.mapInArrow(partial(_said_batches, to_arrow_schema(schema), broker_of), schema)
-
-
-def _said_batches(
-    schema: pa.Schema, broker_of: BrokerOf | None, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    held = _Held(schema, broker_of)
-    for batch in batches:
-        held.add(batch)
-        if held.is_full:
-            yield from held.taken()
-            held = _Held(schema, broker_of)
-    yield from held.taken()
+_HOUR_MICROS = 3_600_000_000
+_DAY_MICROS = 24 * _HOUR_MICROS
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+# Two numbers below this one are a single number.
+_ROOM = 1 << 31
 
 
 class _Numbered(dict[Hashable, int]):
@@ -100,25 +83,36 @@ class _Numbered(dict[Hashable, int]):
         self[value] = len(self)
         return self[value]
 
-    def of(self, values: pa.Array) -> Numbers:
-        """Return the number of each value of a column."""
-        encoded = values.dictionary_encode(null_encoding="encode")
-        numbers = np.array([self[value] for value in encoded.dictionary.to_pylist()], np.int64)
-        return numbers[_whole_numbers(encoded.indices)]
+
+class _Texts(dict[str, int]):
+    """Texts of one sort with their numbers; `new` gives that of a text that comes for the first time."""
+
+    def __init__(self, new: Callable[[str], int]) -> None:
+        super().__init__()
+        self._new = new
+
+    def __missing__(self, text: str) -> int:
+        self[text] = self._new(text)
+        return self[text]
 
 
-class _Held:
-    """The counts that a worker holds, each with the numbers of its text, its file and its day."""
+class Tally:
+    """What a worker has counted of its records, by text, file and day, until it sends on what they say."""
 
     def __init__(self, schema: pa.Schema, broker_of: BrokerOf | None) -> None:
+        """schema: that of schemas.LINES, perhaps with more columns, which stay null."""
         self._schema = schema
-        self._broker_of = broker_of
-        self._texts: dict[tuple[str, int], int] = {}
+        self._broker_of = broker_of or _nobody
+        self._texts: list[tuple[str, int]] = []
         self._said: list[Said] = []
-        self._files, self._days = _Numbered(), _Numbered()
+        self._sorts: dict[int, _Texts] = {}
+        self._files, self._spans = _Numbered(), _Numbered()
+        self._columns: list[_Columns] = []
+        self._columns_size = self._columns_bytes = 0
+        self._single: dict[tuple[int, int], list[int]] = {}
         self._counts: list[_Counts] = []
-        self._characters = 0
         self._size = 0
+        self._characters = 0
 
     @property
     def is_full(self) -> bool:
@@ -126,46 +120,104 @@ class _Held:
             len(self._texts) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS or self._size > _MOST_COUNTS
         )
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """batch: the columns of _COUNTED, raw and timed."""
-        self._size += batch.num_rows
-        self._counts.append(
-            _Counts(
-                self._numbers_of_texts(batch),
-                self._files.of(batch.column("file")),
-                self._days.of(batch.column("day")),
-                _values(batch, "lines"),
-                _values(batch, "first_at", _NO_FIRST),
-                _values(batch, "last_at", _NO_LAST),
-                _values(batch, "hours"),
-            )
-        )
+    def number_of_file(self, file: str) -> int:
+        """Return the number under which `add_columns` takes a file."""
+        return self._files[file]
 
-    def _numbers_of_texts(self, batch: pa.RecordBatch) -> Numbers:
-        encoded = batch.column("raw").dictionary_encode()
-        marks = (
-            _values(batch, "timed") * _TIMED
-            + _values(batch, "not_utf8") * _NOT_UTF8
-            + _whole_numbers(batch.column("day").is_null()) * _NO_DAY
-        )
-        texts = encoded.dictionary.to_pylist()
-        different, places = np.unique(_whole_numbers(encoded.indices) * 8 + marks, return_inverse=True)
-        numbers = [self._number(texts[each >> 3], each & 7) for each in different.tolist()]
+    def add_columns(self, files: Numbers, micros: Numbers, texts: pa.StringArray) -> None:
+        """Count records that were written at times which a clock shows.
+
+        files: the number of each one's file. micros: since 1970. texts: behind the time.
+        """
+        self._columns.append(_Columns(files, micros, texts))
+        self._columns_size += len(texts)
+        self._columns_bytes += texts.nbytes
+        if self._columns_size >= _LINES_AT_ONCE or self._columns_bytes > _MOST_CHARACTERS:
+            self._count_columns()
+
+    def add(
+        self, file: str, text: str, *, timed: bool, at: tuple[str | None, int, int | None], not_utf8: bool
+    ) -> None:
+        """Count one record.
+
+        timed: it begins with a time. at: day, hour and microseconds of that; no day where no clock shows it.
+        """
+        day, hour, micros = at
+        number = self._of_sort(timed * _TIMED + not_utf8 * _NOT_UTF8 + (day is None) * _NO_DAY)[text]
+        key = number, self._spans[self._files[file], day]
+        known = self._single.get(key)
+        if known is None:
+            hours = 0 if micros is None else 1 << hour
+            first, last = (_NO_FIRST, _NO_LAST) if micros is None else (micros, micros)
+            self._single[key] = [1, first, last, hours]
+            if len(self._single) >= _LINES_AT_ONCE:
+                self._count_single()
+            return
+        known[0] += 1
+        if micros is not None:
+            known[1] = min(known[1], micros)
+            known[2] = max(known[2], micros)
+            known[3] |= 1 << hour
+
+    def _of_sort(self, marks: int) -> _Texts:
+        known = self._sorts.get(marks)
+        if known is None:
+            known = self._sorts[marks] = _Texts(partial(self._new, marks))
+        return known
+
+    def _new(self, marks: int, text: str) -> int:
+        self._characters += len(text)
+        self._said.append(_KNOWN.said(text, marks))
+        self._texts.append((text[:SAMPLE_LENGTH], marks))
+        return len(self._texts) - 1
+
+    def _count_columns(self) -> None:
+        columns, self._columns = self._columns, []
+        self._columns_size = self._columns_bytes = 0
+        micros = np.concatenate([each.micros for each in columns])
+        spans = np.concatenate([each.files for each in columns]) * _ROOM + micros // _DAY_MICROS + _EPOCH_DAY
+        facts = _Facts(np.ones(len(micros), np.int64), micros, micros, 1 << (micros // _HOUR_MICROS) % 24)
+        texts = self._numbers_of([each.texts for each in columns])
+        self._hold(_Counts(*_summed(texts, self._numbers_of_spans(spans), facts)))
+
+    def _numbers_of(self, texts: Sequence[pa.StringArray]) -> Numbers:
+        """Return the number of each of the texts, all of which begin with a time."""
+        encoded = pa.chunked_array(texts, pa.string()).dictionary_encode()
+        # All chunks have the same dictionary, each as far as it had come.
+        longest = max((chunk.dictionary for chunk in encoded.chunks), key=len)
+        known = self._of_sort(_TIMED)
+        numbers = np.array([known[text] for text in longest.to_pylist()], np.int64)
+        return numbers[np.concatenate([_whole_numbers(chunk.indices) for chunk in encoded.chunks])]
+
+    def _numbers_of_spans(self, spans: Numbers) -> Numbers:
+        different, places = np.unique(spans, return_inverse=True)
+        numbers = [self._spans[number // _ROOM, _day_text(number % _ROOM)] for number in different.tolist()]
         return np.array(numbers, np.int64)[places]
 
-    def _number(self, raw: str, marks: int) -> int:
-        number = self._texts.get((raw, marks))
-        if number is None:
-            number = self._texts[raw, marks] = len(self._texts)
-            self._characters += len(raw)
-            self._said.append(_KNOWN.said(raw, marks))
-        return number
+    def _count_single(self) -> None:
+        single, self._single = self._single, {}
+        if single:
+            text, span = np.array(list(single), np.int64).T
+            self._hold(_Counts(text, span, _Facts(*np.array(list(single.values()), np.int64).T)))
+
+    def _hold(self, counts: _Counts) -> None:
+        self._counts.append(counts)
+        self._size += len(counts.text)
+        if self._size > _MOST_COUNTS:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        self._counts = [_Counts.added(self._counts)]
+        self._size = len(self._counts[0].text)
 
     def taken(self) -> Iterator[pa.RecordBatch]:
-        """Yield what is held as rows of schemas.LINES."""
-        if self._size:
-            counts = _Counts(*map(np.concatenate, zip(*self._counts, strict=True)))
-            for made in (self._rows_of_files(counts), self._rows_of_texts(counts)):
+        """Yield what was counted as rows of schemas.LINES."""
+        if self._columns:
+            self._count_columns()
+        self._count_single()
+        if self._counts:
+            self._add_up()
+            for made in (self._rows_of_files(self._counts[0]), self._rows_of_texts(self._counts[0])):
                 for start in range(0, made.num_rows, _ROWS_AT_ONCE):
                     yield made.slice(start, _ROWS_AT_ONCE)
 
@@ -176,13 +228,14 @@ class _Held:
             kinds[(*(said[place] for place in _KIND), bool(marks & _NOT_UTF8))]
             for said, (_, marks) in zip(self._said, self._texts, strict=True)
         ]
-        keys = (counts.file, counts.day, np.array(kind_of, np.int64)[counts.text])
-        (files, days, found), sums = _summed(keys, counts)
-        kind, allowed, ambiguous, not_utf8 = ([*column] for column in zip(*kinds, strict=True))
+        spans, found, sums = _summed(counts.span, np.array(kind_of, np.int64)[counts.text], counts.facts)
+        names = [*self._files]
+        files, days = zip(*self._spans, strict=True)
+        kind, allowed, ambiguous, not_utf8 = zip(*kinds, strict=True)
         return self._batch(
-            len(files),
-            file=_taken_from(self._files, files),
-            day=_taken_from(self._days, days),
+            len(spans),
+            file=_taken_from([names[number] for number in files], spans),
+            day=_taken_from(days, spans),
             kind=_taken_from(kind, found),
             allowed=_taken_from(allowed, found),
             ambiguous=_taken_from(ambiguous, found),
@@ -195,33 +248,33 @@ class _Held:
 
     def _rows_of_texts(self, counts: _Counts) -> pa.RecordBatch:
         """Return what each text says, and how often it was written on each day."""
-        brokers = _Numbered()
-        broker_of = self._broker_of or _nobody
-        of_files = np.array([brokers[broker_of(str(file))] for file in self._files], np.int64)
-        by_day, sums = _summed((counts.text, of_files[counts.file], counts.day), counts)
+        parts = _Numbered()
+        broker_of, names = self._broker_of, [*self._files]
+        part_of = [parts[broker_of(names[file]), day] for file, day in self._spans]
+        texts, found, sums = _summed(counts.text, np.array(part_of, np.int64)[counts.span], counts.facts)
+        brokers, of_days = zip(*parts, strict=True)
         days = pa.StructArray.from_arrays(
             [
-                _taken_from(brokers, by_day[1]).cast(pa.string()),
-                _taken_from(self._days, by_day[2]).cast(pa.string()),
+                _taken_from(brokers, found).cast(pa.string()),
+                _taken_from(of_days, found).cast(pa.string()),
                 pa.array(sums.lines),
                 _times(sums.first),
                 _times(sums.last),
             ],
             names=["broker", "day", "lines", "first_us", "last_us"],
         )
-        (texts,), whole = _summed((counts.text,), counts)
-        ends = np.cumsum(np.bincount(by_day[0], minlength=len(texts)))
-        offsets = np.concatenate(([0], ends)).astype(np.int32)
+        different, _, whole = _summed(texts, np.zeros(len(texts), np.int64), sums)
+        ends = np.cumsum(np.bincount(texts, minlength=len(different)))
         columns = dict(zip(schemas.SAID, zip(*self._said, strict=True), strict=True))
         return self._batch(
-            len(texts),
-            **{name: list(column) for name, column in columns.items()},
-            raw=[raw[:SAMPLE_LENGTH] for raw, _ in self._texts],
+            len(different),
+            **columns,
+            raw=[raw for raw, _ in self._texts],
             not_utf8=[bool(marks & _NOT_UTF8) for _, marks in self._texts],
             lines=pa.array(whole.lines),
             first_us=_times(whole.first),
             last_us=_times(whole.last),
-            days=pa.ListArray.from_arrays(offsets, days),
+            days=pa.ListArray.from_arrays(np.concatenate(([0], ends)).astype(np.int32), days),
         )
 
     def _batch(self, size: int, **columns: Sequence[Any] | pa.Array) -> pa.RecordBatch:
@@ -238,47 +291,51 @@ class _Held:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
+class _Columns(NamedTuple):
+    """Records that are not counted yet: the number of each one's file, when it was written, and its text."""
+
+    files: Numbers
+    micros: Numbers
+    texts: pa.StringArray
+
+
+class _Facts(NamedTuple):
+    """What is known of counted records: how many, when the first and the last (microseconds), and in which hours."""
+
+    lines: Numbers
+    first: Numbers
+    last: Numbers
+    hours: Numbers
+
+
 class _Counts(NamedTuple):
-    """Columns of counts of equal length; text, file and day are numbers. first, last: microseconds since 1970."""
+    """Counts by text and span, which is a file and a day; both are numbers."""
 
     text: Numbers
-    file: Numbers
-    day: Numbers
-    lines: Numbers
-    first: Numbers
-    last: Numbers
-    hours: Numbers
+    span: Numbers
+    facts: _Facts
+
+    @classmethod
+    def added(cls, held: Sequence[_Counts]) -> _Counts:
+        """Return counts in which each text and span comes once, in their order."""
+        text, span = (np.concatenate(columns) for columns in zip(*(each[:2] for each in held), strict=True))
+        facts = _Facts(*map(np.concatenate, zip(*(each.facts for each in held), strict=True)))
+        return cls(*_summed(text, span, facts))
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Counts that were added, the times being the first and the last."""
-
-    lines: Numbers
-    first: Numbers
-    last: Numbers
-    hours: Numbers
-
-
-def _summed(keys: Sequence[Numbers], counts: _Counts) -> tuple[tuple[Numbers, ...], _Sums]:
-    """Return each different key, in order, and the counts of it added."""
-    order = np.lexsort(keys[::-1])
-    ordered = [key[order] for key in keys]
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in ordered])
-    starts = np.flatnonzero(is_new)
-    sums = _Sums(
-        np.add.reduceat(counts.lines[order], starts),
-        np.minimum.reduceat(counts.first[order], starts),
-        np.maximum.reduceat(counts.last[order], starts),
-        np.bitwise_or.reduceat(counts.hours[order], starts),
+def _summed(major: Numbers, minor: Numbers, facts: _Facts) -> tuple[Numbers, Numbers, _Facts]:
+    """Return each different pair of two small numbers, in order, with what is known of all of that pair."""
+    keys = major * _ROOM + minor
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))[: len(keys)]
+    found = _Facts(
+        np.add.reduceat(facts.lines[order], starts),
+        np.minimum.reduceat(facts.first[order], starts),
+        np.maximum.reduceat(facts.last[order], starts),
+        np.bitwise_or.reduceat(facts.hours[order], starts),
     )
-    return tuple(key[starts] for key in ordered), sums
-
-
-def _values(batch: pa.RecordBatch, name: str, null: int = 0) -> Numbers:
-    """Return a column of numbers, of times or of truths as whole numbers, with one in the place of null."""
-    return _whole_numbers(batch.column(name).cast(pa.int64()).fill_null(null))
+    return keys[starts] // _ROOM, keys[starts] % _ROOM, found
 
 
 def _whole_numbers(values: pa.Array) -> Numbers:
@@ -291,6 +348,10 @@ def _taken_from(values: Iterable[Any], numbers: Numbers) -> pa.Array:
 
 def _times(micros: Numbers) -> pa.Array:
     return pa.array(micros, mask=(micros == _NO_FIRST) | (micros == _NO_LAST))
+
+
+def _day_text(day: int) -> str:
+    return date.fromordinal(day).isoformat()
 
 
 def _nobody(_: str) -> None:

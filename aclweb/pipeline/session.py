@@ -37,6 +37,7 @@ THIS_MACHINE = "local[*]"
 _SHORT_BYTES = 1024 * 1024 * 1024
 _SMALL_BYTES = 512 * 1024 * 1024
 _TINY_BYTES = 32 * 1024 * 1024
+_MOST_BYTES_AT_ONCE = 1024 * 1024 * 1024
 _BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 # A long job too runs most of its code too seldom for the optimising compiler; ten times what it has by default.
 _LONG_JVM = (
@@ -283,6 +284,8 @@ def _start(
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # What is kept is read a few times only; packing it takes longer than reading it unpacked.
         "spark.sql.inMemoryColumnarStorage.compressed": "false",
+        # A worker sends on each text once, whatever it reads of it, so it reads much.
+        "spark.sql.files.maxPartitionBytes": str(_MOST_BYTES_AT_ONCE),
         # Lists of so many requests are made in a hash table, and those of more by sorting them.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "30000",
     }

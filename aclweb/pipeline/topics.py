@@ -23,13 +23,13 @@ from pyspark.sql import functions as F
 
 from aclweb.acl.model import number_of
 from aclweb.acl.notation import KAFKA, UNKNOWN
-from aclweb.pipeline import record_lines, totals
+from aclweb.pipeline import totals
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.job import keeping
+from aclweb.pipeline.layout_counts import lines_of_messages
 from aclweb.pipeline.readings import Reading, layout_in
-from aclweb.pipeline.sources import counts_of_messages
 from aclweb.pipeline.table.changing import unfinished_folder
 from aclweb.pipeline.table.parts import TableError, check
 from aclweb.pipeline.table.reading import folder_of
@@ -346,8 +346,7 @@ class _Adding:
             placed = written.select(_file_of(self.topic).alias("file"), "value")
             # Where no message says anything yet, the next ones tell the layout.
             reading = self.reading if self.reading.layout else replace(self.reading, layout=KAFKA)
-            counts = keep(counts_of_messages(placed, reading))
-            lines = keep(record_lines.said(counts, partial(_broker_of, self.topic.name)))
+            lines = keep(lines_of_messages(placed, reading, partial(_broker_of, self.topic.name)))
             coverage = _coverage(lines, self.topic)
             _check_read(coverage, self.topic)
             writing = Writing(self.spark, self.folder, self.cluster, base, unfinished, oldest_day)

@@ -6,6 +6,8 @@ together what one log with all records gives. The access table keeps them (`aclw
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -95,6 +97,16 @@ def latest(found: DataFrame) -> DataFrame:
     """Return the latest sample of each request and answer; found: schemas.SAMPLES, a request in several rows."""
     one = found.groupBy(*REQUEST, "allowed").agg(F.max(F.struct("last_us", "raw")).alias("latest"))
     return one.select(*REQUEST, "allowed", "latest.last_us", "latest.raw")
+
+
+def of_days(lines: DataFrame, days: Collection[str]) -> DataFrame:
+    """Return what the records of some days say; lines: schemas.LINES."""
+    wanted = F.filter("days", lambda entry: entry["day"].isin(list(days)))
+    texts = lines.filter(F.col("file").isNull()).withColumn("days", wanted).filter(F.size("days") > 0)
+    summed = F.aggregate("days", F.lit(0).cast("long"), lambda lines, entry: lines + entry["lines"])
+    first, last = F.array_min(F.col("days")["first_us"]), F.array_max(F.col("days")["last_us"])
+    texts = texts.withColumns({"lines": summed, "first_us": first, "last_us": last})
+    return lines.filter(F.col("day").isin(list(days))).unionByName(texts)
 
 
 def coverage(lines: DataFrame) -> DataFrame:

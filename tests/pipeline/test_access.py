@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ import pytest
 
 from aclweb.pipeline import access, schemas, totals
 from aclweb.pipeline.__main__ import main
-from aclweb.pipeline.job import run_usage_of_table
+from aclweb.pipeline.job import keeping, run_usage_of_table
 from aclweb.pipeline.log_sources import LogSource
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
-from aclweb.pipeline.sources import read_counts
+from aclweb.pipeline.sources import read_lines
 from aclweb.pipeline.table import Table, TableError, Window
 from aclweb.pipeline.table.parts import ACCESS, BY_DAY
 from tests.pipeline.conftest import finish
@@ -126,14 +126,10 @@ def test_nothing_that_grows_with_requests_is_brought_to_the_driver(made):
 
 
 @pytest.mark.spark
-def test_records_are_added_up_in_hash_tables_and_never_sorted(spark, tmp_path):
+def test_rows_are_added_up_in_hash_tables_and_never_sorted(spark):
     lines = spark.createDataFrame([], schemas.LINES)
 
-    log = tmp_path / "a.log"
-    log.write_text(decisions(3))
-    counts = read_counts(spark, [str(log)], lambda frame: frame).counts
-
-    for frame in (counts, totals.access_rows(lines, "broker", "ambiguous"), totals.coverage(lines)):
+    for frame in (totals.access_rows(lines, "broker", "ambiguous"), totals.coverage(lines)):
         plan = frame._jdf.queryExecution().executedPlan().toString()
         assert "HashAggregate" in plan
         assert "SortAggregate" not in plan
@@ -192,14 +188,19 @@ def test_times_of_a_named_zone_become_utc_and_count_for_the_day_there(spark, tmp
     times = (f"{DAY} 00:30:00,000", "2026-07-01 01:30:00,000", "2026-10-25 02:30:00,000")
     log.write_text("".join(f"[{at}] INFO x (kafka.authorizer.logger)\n" for at in times))
 
-    counts = read_counts(spark, [str(log)], lambda frame: frame, zone="Europe/Berlin").counts.collect()
+    with keeping() as keep:
+        coverage = read_lines(spark, [str(log)], keep, zone="Europe/Berlin").coverage
 
-    assert sorted((row.day, str(row.first_at), row.hours) for row in counts) == [
+    assert sorted((row["day"], str(at_utc(row["first_us"])), row["hours"]) for row in coverage) == [
         ("2026-06-30", "2026-06-30 23:30:00", 1 << 23),
         # The clock showed this hour twice.
         ("2026-10-25", "2026-10-25 00:30:00", 1 << 0),
         ("2026-11-19", "2026-11-19 23:30:00", 1 << 23),
     ]
+
+
+def at_utc(micros: int) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(microseconds=micros)
 
 
 @contextmanager

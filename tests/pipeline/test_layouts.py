@@ -24,12 +24,11 @@ from aclweb.acl.notation import (
     layout_of,
     parse_record,
 )
-from aclweb.pipeline import access
+from aclweb.pipeline import access, worker_lines
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.job import read_logs, read_table
-from aclweb.pipeline.layout_counts import _placed
 from aclweb.pipeline.log_sources import LogSource, broker_names, known_brokers, read_sources
 from aclweb.pipeline.manifest import broker_names as names_of
 from aclweb.pipeline.table import Table
@@ -216,7 +215,7 @@ def test_files_at_an_address_are_read_each_in_its_layout(spark, tmp_path):
     ],
 )
 def test_a_clock_is_set_to_utc_by_its_zone(time, placed):
-    assert _placed(time, "Europe/Berlin") == placed
+    assert worker_lines.placed(time, "Europe/Berlin") == placed
 
 
 # --- While logs grow ---

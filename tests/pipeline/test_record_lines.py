@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from aclweb.pipeline import record_lines, schemas
-from aclweb.pipeline.record_lines import said
-from tests.pipeline.test_usage import frame, micros
+from aclweb.pipeline.job import keeping
+from aclweb.pipeline.record_lines import Tally
+from aclweb.pipeline.sources import read_lines
+from tests.pipeline.test_usage import micros
 
 pytestmark = pytest.mark.spark
 
@@ -33,20 +37,20 @@ def counted(raw: str, **facts: Any) -> dict[str, Any]:
         "raw": raw,
         "timed": True,
         "lines": 1,
-        "first_at": NOON,
-        "last_at": NOON,
+        "at": (NOON,),
+        "not_utf8": False,
     }
-    return row | {"hours": 1 << 12, "not_utf8": False} | facts
+    return row | facts
 
 
 ROWS = [
     counted(decision("bob"), lines=2),
-    counted(decision("bob"), file="b.log", lines=3, last_at=EVENING),
-    counted(decision("bob", api="Metadata"), last_at=EVENING),
+    counted(decision("bob"), file="b.log", lines=3, at=(NOON, EVENING, NOON)),
+    counted(decision("bob", api="Metadata"), at=(EVENING,)),
     counted(decision("eve"), not_utf8=True),
-    counted(decision("joe"), day=None, first_at=None, last_at=None),
+    counted(decision("joe"), day=None),
     counted("WARN full (kafka.server.Log)", lines=4),
-    counted("x" * 2_000, timed=False, day=None, first_at=None, last_at=None),
+    counted("x" * 2_000, timed=False, day=None),
 ]
 
 
@@ -57,22 +61,36 @@ def broker_of(file: str) -> str:
     return FILES[file]
 
 
-@pytest.fixture
-def lines_of(spark, monkeypatch):
-    """What a worker makes of counts that come to it some at a time."""
+def add(tally: Tally, row: dict[str, Any]) -> None:
+    """Count the records of a row, one by one."""
+    for number in range(row["lines"]):
+        at = row["at"][number % len(row["at"])]
+        place = (row["day"], at.hour, micros(at)) if row["day"] else (None, 0, None)
+        tally.add(row["file"], row["raw"], timed=row["timed"], at=place, not_utf8=row["not_utf8"])
+
+
+@pytest.fixture(scope="module")
+def schema(spark) -> Any:
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
-    counts, lines = (to_arrow_schema(StructType.fromDDL(each)) for each in (schemas.COUNTS, schemas.LINES))
+    return to_arrow_schema(StructType.fromDDL(schemas.LINES))
 
-    def made(rows: list[dict[str, Any]], *, at_once: int = 3, most: int = 100_000) -> list[dict[str, Any]]:
+
+@pytest.fixture
+def lines_of(schema, monkeypatch):
+    """What a worker sends on of rows that come to it."""
+
+    def made(rows: list[dict[str, Any]], *, most: int = 100_000, at_once: int = 100) -> list[dict[str, Any]]:
         monkeypatch.setattr(record_lines, "_MOST_TEXTS", most)
-        batches = pa.Table.from_pylist(rows, schema=counts).to_batches(at_once)
-        return [
-            row
-            for batch in record_lines._said_batches(lines, broker_of, batches)
-            for row in batch.to_pylist()
-        ]
+        monkeypatch.setattr(record_lines, "_LINES_AT_ONCE", at_once)
+        tally, sent = Tally(schema, broker_of), []
+        for row in rows:
+            add(tally, row)
+            if tally.is_full:
+                sent += tally.taken()
+                tally = Tally(schema, broker_of)
+        return [row for batch in (*sent, *tally.taken()) for row in batch.to_pylist()]
 
     return made
 
@@ -123,14 +141,14 @@ def test_a_file_is_told_with_what_it_holds_of_each_day_by_kind(lines_of):
     decisions, *_ = (row for row in told if row["kind"] == "decision" and not row["not_utf8"])
     assert (decisions["file"], decisions["day"]) == ("a.log", DAY)
     assert (decisions["first_us"], decisions["last_us"]) == (micros(NOON), micros(EVENING))
-    assert (decisions["hours"], decisions["allowed"]) == (1 << 12, False)
+    assert (decisions["hours"], decisions["allowed"]) == (1 << 12 | 1 << 20, False)
     assert {row["first_us"] for row in told if row["day"] is None} == {None}
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 @pytest.mark.parametrize("most", [0, 1, 100])
 def test_however_little_a_worker_holds_what_it_tells_adds_up_to_the_same(lines_of, at_once, most):
-    made = lines_of([*ROWS, *ROWS], at_once=at_once, most=most)
+    made = lines_of([*ROWS, *ROWS], most=most, at_once=at_once)
 
     by_text: Counter[tuple[Any, ...]] = Counter()
     by_file: Counter[tuple[Any, ...]] = Counter()
@@ -148,17 +166,58 @@ def test_however_little_a_worker_holds_what_it_tells_adds_up_to_the_same(lines_o
     assert by_file["a.log", DAY, "decision"] == 8
 
 
-def test_no_counts_are_no_rows(lines_of):
+def test_nothing_counted_is_no_row(lines_of):
     assert lines_of([]) == []
 
 
-def test_a_text_that_comes_in_many_files_is_read_in_one_place(spark):
-    rows = [counted(decision(f"u{number % 5}"), file=f"{number}.log") for number in range(50)]
+@pytest.mark.parametrize("at_once", [1, 4, 1_000])
+@pytest.mark.parametrize("most", [10, 1_000_000])
+def test_many_records_at_once_add_up_as_one_by_one(schema, monkeypatch, at_once, most):
+    monkeypatch.setattr(record_lines, "_LINES_AT_ONCE", at_once)
+    monkeypatch.setattr(record_lines, "_MOST_COUNTS", most)
+    dice = random.Random(at_once)
+    found = [
+        (f"{dice.randrange(3)}.log", NOON + timedelta(hours=dice.randrange(-80, 80)), f"u{dice.randrange(9)}")
+        for _ in range(300)
+    ]
+    single, columns = Tally(schema, None), Tally(schema, None)
+    for start in range(0, len(found), 50):
+        some = found[start : start + 50]
+        columns.add_columns(
+            np.array([columns.number_of_file(file) for file, *_ in some], np.int64),
+            np.array([micros(at) for _, at, _ in some], np.int64),
+            pa.array([decision(user) for *_, user in some]),
+        )
+    for file, at, user in found:
+        place = (at.date().isoformat(), at.hour, micros(at))
+        single.add(file, decision(user), timed=True, at=place, not_utf8=False)
 
-    told = said(frame(spark, rows, schemas.COUNTS).repartition(7)).collect()
+    one, other = (rows_in_order(tally.taken()) for tally in (single, columns))
+
+    assert one == other
+    assert sum(row["lines"] for row in one if row["file"]) == len(found)
+    assert len({row["day"] for row in one}) > 5
+
+
+def rows_in_order(batches: Any) -> list[dict[str, Any]]:
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    for row in rows:
+        row["days"] = sorted((row["days"] or ()), key=lambda entry: entry["day"])
+    return sorted(rows, key=repr)
+
+
+def test_a_text_that_comes_in_many_files_is_sent_on_once(spark, tmp_path):
+    for number in range(50):
+        text = f"[{DAY} 12:00:00,000] {decision(f'u{number % 5}')}\n"
+        (tmp_path / f"{number}.log").write_text(text)
+
+    with keeping() as keep:
+        told = read_lines(spark, sorted(map(str, tmp_path.iterdir())), keep).lines
+        workers, told = told.rdd.getNumPartitions(), told.collect()
 
     found = [row for row in told if row.file is None]
-    assert sorted(row.principal for row in found) == [f"User:u{number}" for number in range(5)]
+    assert {row.principal for row in found} == {f"User:u{number}" for number in range(5)}
+    assert 5 <= len(found) <= 5 * workers
     assert {len(row.days) for row in found} == {1}
-    assert {row.days[0].lines for row in found} == {10}
+    assert sum(row.days[0].lines for row in found) == 50
     assert len({row.file for row in told}) == 51

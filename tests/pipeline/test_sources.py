@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -14,7 +13,10 @@ from hypothesis import strategies as st
 
 from aclweb.acl.notation import SOME_TIME
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record, records
-from aclweb.pipeline.sources import read_counts
+from aclweb.pipeline import schemas
+from aclweb.pipeline.job import keeping, path_of
+from aclweb.pipeline.record_lines import SAMPLE_LENGTH, said_of
+from aclweb.pipeline.sources import read_lines
 
 pytestmark = pytest.mark.spark
 
@@ -94,28 +96,25 @@ def log(draw: st.DrawFn) -> tuple[bytes, int | None]:
     return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + data, whole
 
 
-def of_the_core(data: bytes) -> Counter[tuple[str, bool]]:
-    """Each record of a file, without its time where it begins with one, and whether it does."""
-    found: Counter[tuple[str, bool]] = Counter()
+def of_the_core(data: bytes) -> Counter[tuple[Any, ...]]:
+    """What each record of a file says, with its beginning: without its time where it begins with one."""
+    found: Counter[tuple[Any, ...]] = Counter()
     for record in records(data.decode("utf-8-sig", errors="replace").split("\n")):
         timed = any(record.startswith(f"[{time}] ") and record[26:27].isupper() for time in TIMES)
         timed = timed and " " in record[26:] and record[26:].partition(" ")[0].isalpha()
-        found[record[len(SOME_TIME) :] if timed else record, timed] += 1
+        text = record[len(SOME_TIME) :] if timed else record
+        found[text[:SAMPLE_LENGTH], *said_of(text, timed=timed)] += 1
     return found
 
 
-def of_spark(spark: Any, files: list[Path]) -> dict[str, Counter[tuple[str, bool]]]:
-    kept: list[Any] = []
-
-    def keep(frame: Any) -> Any:
-        kept.append(frame.persist())
-        return kept[-1]
-
-    found: dict[str, Counter[tuple[str, bool]]] = {str(file): Counter() for file in files}
-    for row in read_counts(spark, [str(file) for file in files], keep).counts.collect():
-        found[unquote(urlsplit(row.file).path)][row.raw, row.timed] += row.lines
-    for frame in kept:
-        frame.unpersist()
+def of_spark(spark: Any, files: list[Path]) -> dict[str, Counter[tuple[Any, ...]]]:
+    found: dict[str, Counter[tuple[Any, ...]]] = {str(file): Counter() for file in files}
+    with keeping() as keep:
+        # Who wrote a text is told for each of its days; here each file has a writer of its own.
+        lines = read_lines(spark, [str(file) for file in files], keep, broker_of=path_of).lines
+        for row in lines.filter("file is null").collect():
+            for entry in row.days:
+                found[entry.broker][row.raw, *(row[name] for name in schemas.SAID)] += entry.lines
     return found
 
 

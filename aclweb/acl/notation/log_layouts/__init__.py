@@ -14,7 +14,7 @@ from aclweb.acl.notation.log_layouts.layout import (
     Parting,
 )
 from aclweb.acl.notation.log_layouts.named import KAFKA, LAYOUTS, RECORD_LAYOUTS, layout_of, of_pattern, shown
-from aclweb.acl.notation.log_layouts.reading import SOME_TIME, events_in
+from aclweb.acl.notation.log_layouts.reading import SOME_TIME, events_in, kafka_records
 from aclweb.acl.notation.log_layouts.times import LogTime
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "detected",
     "events_in",
     "is_of_layout",
+    "kafka_records",
     "layout_of",
     "of_pattern",
     "shown",
