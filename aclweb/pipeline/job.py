@@ -46,9 +46,11 @@ from aclweb.pipeline.readings import (
 )
 from aclweb.pipeline.results import new_result, write_frame, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
+from aclweb.pipeline.seen import parted, seen_requests
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.sources import read_lines
 from aclweb.pipeline.table import Table, Window
+from aclweb.pipeline.table.parts import ACCESS
 
 NOTHING_KNOWN = KnownBrokers()
 
@@ -72,14 +74,12 @@ def write_usage(
     broadcast = spark.sparkContext.broadcast(decisions.shipped(snapshot))
     try:
         with new_result(out) as folder:
-            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.asked), broadcast))
-            seen = keep(usage.seen_requests(logged.asked, logged.samples, decided))
-
+            found = parted(keep(seen_requests(logged.rows, logged.size, broadcast)))
             until = datetime.now(UTC).date() + timedelta(days=1)
             sane = in_span(logged.coverage, until)
             tables = {
                 "usage": usage.without_last_covers(
-                    usage.usage(seen, logged.asked).orderBy("binding_key").toArrow(), snapshot
+                    usage.usage(found.uses, logged.rows).orderBy("binding_key").toArrow(), snapshot
                 ),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane, logged.brokers.names)),
@@ -88,13 +88,13 @@ def write_usage(
                 write_table(folder, name, table)
             differing = Differing()
             requests = write_frame(
-                folder, "requests", seen.drop("one_of"), *REQUEST, "allowed", look=differing.add
+                folder, "requests", found.requests.drop("one_of"), *REQUEST, "allowed", look=differing.add
             )
             manifest = manifest_of(
                 snapshot,
                 logged,
                 until=until,
-                facts=usage.declarations(logged.asked, decided).collect(),
+                facts=usage.declarations(logged.rows, found.requests).collect(),
                 differing=differing,
                 rows={name: table.num_rows for name, table in tables.items()} | {"requests": requests},
             )
@@ -134,7 +134,8 @@ def read_logs(
     layouts = {path_of(path): reading.layout for path, reading in readings.items()}
     named = {path for path, state in states.items() if "://" not in path or state.state != READ}
     return Logged(
-        asked=keep(totals.asked_in(lines)),
+        rows=totals.logged_in(lines),
+        size=read.texts,
         samples=totals.samples(lines),
         coverage=coverage,
         notes=[row.asDict() for row in totals.notes(lines).collect()],
@@ -229,9 +230,11 @@ def read_table(
         path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
         for path in paths | states.keys() | layouts.keys()
     }
+    samples = totals.latest(table.samples(spark))
     return Logged(
-        asked=keep(totals.asked_on(table.access(spark, window))),
-        samples=totals.latest(table.samples(spark)),
+        rows=keep(totals.logged_on(table.access(spark, window), samples)),
+        size=sum(part.rows for part in table.parts(ACCESS, window)),
+        samples=samples,
         coverage=coverage,
         notes=table.notes(window),
         # Nobody knows which days a file is about that was never understood, so it is in every window.

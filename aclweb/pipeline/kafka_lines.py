@@ -16,9 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from aclweb.acl.notation import SOME_TIME, starts_record
-
-Numbers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+from aclweb.pipeline.sums import Numbers, Truths
 
 TEXT_START = len(SOME_TIME)
 """So many bytes stand before the text of a record: its time in brackets, and a blank."""

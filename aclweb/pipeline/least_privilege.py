@@ -43,7 +43,7 @@ from aclweb.pipeline.history import History, ages
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
-from aclweb.pipeline.replay import ALLOWED, CHANGES, DENIED, Edit, changes, requests_in
+from aclweb.pipeline.replay import ALLOWED, DENIED, Edit, lines_by_change, replayed
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
@@ -214,15 +214,10 @@ def _replayed(spark: SparkSession, snapshot: Snapshot, logged: Logged, delta: De
     """Return the lines of each change that all proposals together would make to the logged requests."""
     broadcast = spark.sparkContext.broadcast(Edit(shipped(snapshot), delta))
     try:
-        changed = changes(requests_in(logged.asked), broadcast)
-        found = {
-            row["change"]: int(row["lines"])
-            for row in changed.groupBy("change").agg(F.sum("lines").alias("lines")).collect()
-        }
+        return lines_by_change(replayed(logged.rows, logged.size, broadcast))
     finally:
         with suppress(*SPARK_ERRORS):
             broadcast.destroy()
-    return {name: found.get(name, 0) for name in CHANGES}
 
 
 def summary(manifest: Mapping[str, Any]) -> list[str]:

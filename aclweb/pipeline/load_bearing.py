@@ -41,6 +41,7 @@ from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, sn
 from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.replay import Edit, decide_both
 from aclweb.pipeline.results import new_result, write_manifest, write_table
+from aclweb.pipeline.seen import parted, seen_requests
 from aclweb.pipeline.snapshot import Snapshot
 
 NEEDED, REPLACEABLE, UNUSED = "needed", "replaceable", "unused"
@@ -106,9 +107,10 @@ def write_load_bearing(
     try:
         with new_result(out) as folder:
             step(_DECIDE)
-            decided = keep(decisions.decide_requests(usage.distinct_requests(logged.asked), broadcast))
-            seen = keep(usage.seen_requests(logged.asked, logged.samples, decided))
-            uses = {row["binding_key"]: row.asDict() for row in usage.usage(seen, logged.asked).collect()}
+            found = parted(keep(seen_requests(logged.rows, logged.size, broadcast)))
+            seen = decided = found.requests
+            used = usage.usage(found.uses, logged.rows).collect()
+            uses = {row["binding_key"]: row.asDict() for row in used}
             step(_LATELY)
             lately = _lately(seen, evidence)
             index = AclIndex(snapshot.bindings.values())

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from aclweb.pipeline.files import GONE, READ, FileState
 from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
-from aclweb.pipeline.totals import by_day
+from aclweb.pipeline.totals import asked_in, by_day
 
 FORMAT = 1  # of the manifest and the tables; raised when a reader of the old ones could go wrong
 
@@ -47,12 +48,14 @@ class Source:
 class Logged:
     """What the logs of a cluster hold, read from them or from the access table.
 
-    asked: schemas.ASKED, kept. samples: schemas.SAMPLES. coverage: rows with
-    the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in `coverage`.
-    table_state: that of the table, null if the logs themselves were read. brokers: what is known of them beside.
+    rows: schemas.LOGGED, kept. size: how many rows they are, None if nobody knows. samples: schemas.SAMPLES. coverage:
+    rows with the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in
+    `coverage`. table_state: that of the table, null if the logs themselves were read. brokers: what is known of them
+    beside.
     """
 
-    asked: DataFrame
+    rows: DataFrame
+    size: int | None
     samples: DataFrame
     coverage: Sequence[Row]
     notes: Sequence[Row]
@@ -66,10 +69,15 @@ class Logged:
         names = broker_names(coverage, self.brokers.names)
         return {names[broker]: level for broker, level in sorted(declared.items()) if broker in names}
 
+    @cached_property
+    def asked(self) -> DataFrame:
+        """What was asked, by request and answer (schemas.ASKED)."""
+        return asked_in(self.rows)
+
     @property
     def access(self) -> DataFrame:
         """The access rows (schemas.ACCESS without broker and ambiguous); a key may be in several."""
-        return by_day(self.asked)
+        return by_day(self.rows)
 
 
 @dataclass
@@ -80,7 +88,7 @@ class Differing:
     lines: int = 0
 
     def add(self, seen: pa.Table) -> None:
-        """Count some rows of `usage.seen_requests`."""
+        """Count some rows of schemas.SEEN."""
         differing = seen.filter(pc.field("differs"))
         self.requests += differing.num_rows
         self.lines += sum(differing["lines"].to_pylist())

@@ -9,14 +9,13 @@ texts come again in other files and on other days.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from aclweb.acl.authorizer import HARDCODE
 from aclweb.acl.model import AccessRequest, AclError, PatternType
@@ -32,6 +31,18 @@ from aclweb.acl.notation import (
     parse_record,
 )
 from aclweb.pipeline import schemas
+from aclweb.pipeline.sums import (
+    NO_FIRST,
+    NO_LAST,
+    ROOM,
+    Facts,
+    Numbers,
+    in_lists,
+    summed,
+    taken_from,
+    times,
+    whole_numbers,
+)
 
 UNKNOWN_WORD = "decision with a word that this program does not know"
 IMPOSSIBLE_TIME = "record with a time that no clock shows"
@@ -63,17 +74,11 @@ _ROWS_AT_ONCE = 10_000
 Said = tuple[Any, ...]
 """What a text says: the values of schemas.SAID."""
 
-Numbers = NDArray[np.int64]
-
-# No first time, and no last one, of records without a time.
-_NO_FIRST, _NO_LAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 _TIMED, _NOT_UTF8, _NO_DAY = 4, 2, 1
 
 _HOUR_MICROS = 3_600_000_000
 _DAY_MICROS = 24 * _HOUR_MICROS
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
-# Two numbers below this one are a single number.
-_ROOM = 1 << 31
 
 
 class _Numbered(dict[Hashable, int]):
@@ -148,7 +153,7 @@ class Tally:
         known = self._single.get(key)
         if known is None:
             hours = 0 if micros is None else 1 << hour
-            first, last = (_NO_FIRST, _NO_LAST) if micros is None else (micros, micros)
+            first, last = (NO_FIRST, NO_LAST) if micros is None else (micros, micros)
             self._single[key] = [1, first, last, hours]
             if len(self._single) >= _LINES_AT_ONCE:
                 self._count_single()
@@ -175,10 +180,10 @@ class Tally:
         columns, self._columns = self._columns, []
         self._columns_size = self._columns_bytes = 0
         micros = np.concatenate([each.micros for each in columns])
-        spans = np.concatenate([each.files for each in columns]) * _ROOM + micros // _DAY_MICROS + _EPOCH_DAY
-        facts = _Facts(np.ones(len(micros), np.int64), micros, micros, 1 << (micros // _HOUR_MICROS) % 24)
+        spans = np.concatenate([each.files for each in columns]) * ROOM + micros // _DAY_MICROS + _EPOCH_DAY
+        facts = Facts(np.ones(len(micros), np.int64), micros, micros, 1 << (micros // _HOUR_MICROS) % 24)
         texts = self._numbers_of([each.texts for each in columns])
-        self._hold(_Counts(*_summed(texts, self._numbers_of_spans(spans), facts)))
+        self._hold(_Counts(*summed(texts, self._numbers_of_spans(spans), facts)))
 
     def _numbers_of(self, texts: Sequence[pa.StringArray]) -> Numbers:
         """Return the number of each of the texts, all of which begin with a time."""
@@ -187,18 +192,18 @@ class Tally:
         longest = max((chunk.dictionary for chunk in encoded.chunks), key=len)
         known = self._of_sort(_TIMED)
         numbers = np.array([known[text] for text in longest.to_pylist()], np.int64)
-        return numbers[np.concatenate([_whole_numbers(chunk.indices) for chunk in encoded.chunks])]
+        return numbers[np.concatenate([whole_numbers(chunk.indices) for chunk in encoded.chunks])]
 
     def _numbers_of_spans(self, spans: Numbers) -> Numbers:
         different, places = np.unique(spans, return_inverse=True)
-        numbers = [self._spans[number // _ROOM, _day_text(number % _ROOM)] for number in different.tolist()]
+        numbers = [self._spans[number // ROOM, _day_text(number % ROOM)] for number in different.tolist()]
         return np.array(numbers, np.int64)[places]
 
     def _count_single(self) -> None:
         single, self._single = self._single, {}
         if single:
             text, span = np.array(list(single), np.int64).T
-            self._hold(_Counts(text, span, _Facts(*np.array(list(single.values()), np.int64).T)))
+            self._hold(_Counts(text, span, Facts(*np.array(list(single.values()), np.int64).T)))
 
     def _hold(self, counts: _Counts) -> None:
         self._counts.append(counts)
@@ -228,21 +233,21 @@ class Tally:
             kinds[(*(said[place] for place in _KIND), bool(marks & _NOT_UTF8))]
             for said, (_, marks) in zip(self._said, self._texts, strict=True)
         ]
-        spans, found, sums = _summed(counts.span, np.array(kind_of, np.int64)[counts.text], counts.facts)
+        spans, found, sums = summed(counts.span, np.array(kind_of, np.int64)[counts.text], counts.facts)
         names = [*self._files]
         files, days = zip(*self._spans, strict=True)
         kind, allowed, ambiguous, not_utf8 = zip(*kinds, strict=True)
         return self._batch(
             len(spans),
-            file=_taken_from([names[number] for number in files], spans),
-            day=_taken_from(days, spans),
-            kind=_taken_from(kind, found),
-            allowed=_taken_from(allowed, found),
-            ambiguous=_taken_from(ambiguous, found),
-            not_utf8=_taken_from(not_utf8, found),
+            file=taken_from([names[number] for number in files], spans),
+            day=taken_from(days, spans),
+            kind=taken_from(kind, found),
+            allowed=taken_from(allowed, found),
+            ambiguous=taken_from(ambiguous, found),
+            not_utf8=taken_from(not_utf8, found),
             lines=pa.array(sums.lines),
-            first_us=_times(sums.first),
-            last_us=_times(sums.last),
+            first_us=times(sums.first),
+            last_us=times(sums.last),
             hours=pa.array(sums.hours),
         )
 
@@ -251,20 +256,19 @@ class Tally:
         parts = _Numbered()
         broker_of, names = self._broker_of, [*self._files]
         part_of = [parts[broker_of(names[file]), day] for file, day in self._spans]
-        texts, found, sums = _summed(counts.text, np.array(part_of, np.int64)[counts.span], counts.facts)
+        texts, found, sums = summed(counts.text, np.array(part_of, np.int64)[counts.span], counts.facts)
         brokers, of_days = zip(*parts, strict=True)
         days = pa.StructArray.from_arrays(
             [
-                _taken_from(brokers, found).cast(pa.string()),
-                _taken_from(of_days, found).cast(pa.string()),
+                taken_from(brokers, found).cast(pa.string()),
+                taken_from(of_days, found).cast(pa.string()),
                 pa.array(sums.lines),
-                _times(sums.first),
-                _times(sums.last),
+                times(sums.first),
+                times(sums.last),
             ],
             names=["broker", "day", "lines", "first_us", "last_us"],
         )
-        different, _, whole = _summed(texts, np.zeros(len(texts), np.int64), sums)
-        ends = np.cumsum(np.bincount(texts, minlength=len(different)))
+        different, _, whole = summed(texts, np.zeros(len(texts), np.int64), sums)
         columns = dict(zip(schemas.SAID, zip(*self._said, strict=True), strict=True))
         return self._batch(
             len(different),
@@ -272,9 +276,9 @@ class Tally:
             raw=[raw for raw, _ in self._texts],
             not_utf8=[bool(marks & _NOT_UTF8) for _, marks in self._texts],
             lines=pa.array(whole.lines),
-            first_us=_times(whole.first),
-            last_us=_times(whole.last),
-            days=pa.ListArray.from_arrays(np.concatenate(([0], ends)).astype(np.int32), days),
+            first_us=times(whole.first),
+            last_us=times(whole.last),
+            days=in_lists(texts, len(different), days),
         )
 
     def _batch(self, size: int, **columns: Sequence[Any] | pa.Array) -> pa.RecordBatch:
@@ -299,55 +303,19 @@ class _Columns(NamedTuple):
     texts: pa.StringArray
 
 
-class _Facts(NamedTuple):
-    """What is known of counted records: how many, when the first and the last (microseconds), and in which hours."""
-
-    lines: Numbers
-    first: Numbers
-    last: Numbers
-    hours: Numbers
-
-
 class _Counts(NamedTuple):
     """Counts by text and span, which is a file and a day; both are numbers."""
 
     text: Numbers
     span: Numbers
-    facts: _Facts
+    facts: Facts
 
     @classmethod
     def added(cls, held: Sequence[_Counts]) -> _Counts:
         """Return counts in which each text and span comes once, in their order."""
         text, span = (np.concatenate(columns) for columns in zip(*(each[:2] for each in held), strict=True))
-        facts = _Facts(*map(np.concatenate, zip(*(each.facts for each in held), strict=True)))
-        return cls(*_summed(text, span, facts))
-
-
-def _summed(major: Numbers, minor: Numbers, facts: _Facts) -> tuple[Numbers, Numbers, _Facts]:
-    """Return each different pair of two small numbers, in order, with what is known of all of that pair."""
-    keys = major * _ROOM + minor
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))[: len(keys)]
-    found = _Facts(
-        np.add.reduceat(facts.lines[order], starts),
-        np.minimum.reduceat(facts.first[order], starts),
-        np.maximum.reduceat(facts.last[order], starts),
-        np.bitwise_or.reduceat(facts.hours[order], starts),
-    )
-    return keys[starts] // _ROOM, keys[starts] % _ROOM, found
-
-
-def _whole_numbers(values: pa.Array) -> Numbers:
-    return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False), np.int64)
-
-
-def _taken_from(values: Iterable[Any], numbers: Numbers) -> pa.Array:
-    return pa.array(list(values)).take(pa.array(numbers))
-
-
-def _times(micros: Numbers) -> pa.Array:
-    return pa.array(micros, mask=(micros == _NO_FIRST) | (micros == _NO_LAST))
+        facts = Facts(*map(np.concatenate, zip(*(each.facts for each in held), strict=True)))
+        return cls(*summed(text, span, facts))
 
 
 def _day_text(day: int) -> str:

@@ -7,7 +7,7 @@ a log does not hold it cannot bring back: without permits in it nobody can tell 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
@@ -22,20 +23,22 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.authorizer import AclIndex, Result
 from aclweb.acl.model import Delta, number_of
 from aclweb.acl.notation import binding_key, read_delta
-from aclweb.pipeline.batch import answer_texts, decide_all, requests_of
+from aclweb.pipeline.batch import Answers, answer_texts, decide_all, requests_of
 from aclweb.pipeline.decisions import Shipped, bindings_of, shipped
 from aclweb.pipeline.failures import SPARK_ERRORS
+from aclweb.pipeline.folding import Folded, by_request, folded, in_batches, made, table_of
 from aclweb.pipeline.given import text_of
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
-from aclweb.pipeline.schemas import REQUEST
+from aclweb.pipeline.schemas import REPLAYED, REQUEST
 from aclweb.pipeline.snapshot import Snapshot
-from aclweb.pipeline.usage import moment, sample_text
+from aclweb.pipeline.sums import NO_LAST, ROOM, Facts, Numbers, Truths, codes_of, times
+from aclweb.pipeline.usage import moment
 
 STEPS = _DECIDE, _ADD_UP = ("Deciding every request before and after", "Adding up")
 
@@ -44,6 +47,9 @@ MOST_FLIPS = 100_000
 
 DENIED, ALLOWED, UNCLEAR, UNCHANGED = "denied", "allowed", "unclear", "unchanged"
 CHANGES = (DENIED, ALLOWED, UNCLEAR, UNCHANGED)
+
+# What sums are of.
+PRINCIPAL, RESOURCE, DAY, CHANGE = "principal", "resource", "day", "change"
 
 _ANSWERS = ("before", "basis_before", "after", "basis_after")
 
@@ -74,25 +80,26 @@ def write_replay(
     try:
         with new_result(out) as folder:
             step(_DECIDE)
-            changed = keep(changes(requests_in(logged.asked), broadcast))
-            turned = changed.filter(F.col("change") != UNCHANGED)
-            tables = {"flips": _most(flips(turned, logged.samples)).toArrow()}
+            found = keep(replayed(logged.rows, logged.size, broadcast))
+            tables = {"flips": _most(found.filter(F.col("sum").isNull()).drop("sum")).toArrow()}
             step(_ADD_UP)
+            sums = found.filter(F.col("sum").isNotNull()).select("sum.*")
+            principals = keep(_added(sums, PRINCIPAL, a="principal"))
             tables |= {
-                "by_principal": _most(added(changed, "principal")).toArrow(),
-                "by_resource": _most(added(changed, "resource_type", "resource_name")).toArrow(),
-                "by_day": added(_by_day(changed), "day").orderBy("day").toArrow(),
+                "by_principal": _most(principals).toArrow(),
+                "by_resource": _most(_added(sums, RESOURCE, a="resource_type", b="resource_name")).toArrow(),
+                "by_day": _added(sums, DAY, a="day").orderBy("day").toArrow(),
             }
             for name, table in tables.items():
                 write_table(folder, name, table)
-            totals_of = {row["change"]: row.asDict() for row in _totals(changed).collect()}
+            counts = _counts(sums, principals)
             manifest = {
                 "format": FORMAT,
                 "job": "replay",
                 "snapshot": snapshot_facts(snapshot),
                 "delta": _delta_facts(snapshot, delta),
                 **log_facts(logged, until),
-                "replay": {name: _numbers(totals_of.get(name)) for name in CHANGES},
+                "replay": counts,
                 "rows": {name: table.num_rows for name, table in tables.items()},
             }
             write_manifest(folder, manifest)
@@ -101,19 +108,6 @@ def write_replay(
         with suppress(*SPARK_ERRORS):
             broadcast.destroy()
     return manifest
-
-
-def requests_in(asked: DataFrame) -> DataFrame:
-    """Return how often each request was logged, whatever the answer; asked: schemas.ASKED.
-
-    Returns the columns of schemas.REQUEST, lines, first_us, last_us, and days as in schemas.ASKED.
-    """
-    return asked.groupBy(*REQUEST).agg(
-        F.sum("lines").alias("lines"),
-        F.min("first_us").alias("first_us"),
-        F.max("last_us").alias("last_us"),
-        F.flatten(F.collect_list("days")).alias("days"),
-    )
 
 
 def decide_both(requests: DataFrame, edit: Broadcast[Edit]) -> DataFrame:
@@ -126,51 +120,54 @@ def decide_both(requests: DataFrame, edit: Broadcast[Edit]) -> DataFrame:
     return requests.mapInArrow(partial(_decided_batches, to_arrow_schema(schema), edit), schema)
 
 
-def changes(requests: DataFrame, edit: Broadcast[Edit]) -> DataFrame:
-    """Return what `decide_both` does, and `change`, one of CHANGES: what becomes of each request."""
-    unclear = (F.col("before") == "UNDECIDED") | (F.col("after") == "UNDECIDED")
-    change = (
-        F.when(F.col("before") == F.col("after"), UNCHANGED)
-        .when(unclear, UNCLEAR)
-        .when(F.col("after") == "DENIED", DENIED)
-        .otherwise(ALLOWED)
-    )
-    return decide_both(requests, edit).withColumn("change", change)
+def replayed(logged: DataFrame, size: int | None, edit: Broadcast[Edit]) -> DataFrame:
+    """Return what becomes of the logged requests (schemas.REPLAYED).
 
-
-def flips(turned: DataFrame, samples: DataFrame) -> DataFrame:
-    """Return each request whose answer turns, with how often, when and on how many days it was logged.
-
-    turned: of `changes`. samples: schemas.SAMPLES, one row for each request and answer; the latest is shown.
+    logged: schemas.LOGGED, a request in several rows. size: how many rows they are, at least roughly. Of what the log
+    holds of a request the latest record is shown, whatever the answer.
     """
-    found = turned.select(
-        *REQUEST,
-        "change",
-        *_ANSWERS,
-        "lines",
-        F.size(F.array_distinct("days.day")).cast("long").alias("days"),
-        moment("first_us").alias("first_at"),
-        moment("last_us").alias("last_at"),
+    rows = by_request(logged, size, *REQUEST, "lines", "first_us", "last_us", "days", "raw")
+    return made(rows, StructType.fromDDL(REPLAYED), partial(_replayed, edit))
+
+
+def lines_by_change(found: DataFrame) -> dict[str, int]:
+    """Return how many lines of the log have each of CHANGES; found: schemas.REPLAYED."""
+    rows = found.filter(F.col("sum.of") == CHANGE).groupBy("sum.a").agg(F.sum("sum.lines").alias("lines"))
+    lines = {row["a"]: int(row["lines"]) for row in rows.collect()}
+    return {name: lines.get(name, 0) for name in CHANGES}
+
+
+def _added(sums: DataFrame, of: str, **names: str) -> DataFrame:
+    """Return the lines of each change, and when one that would be denied was logged last, by what `names` calls."""
+    key = [F.col(column).alias(name) for column, name in names.items()]
+    return (
+        sums.filter(F.col("of") == of)
+        .groupBy(*key)
+        .agg(
+            *(F.sum(name).alias(name) for name in CHANGES),
+            moment(F.max("last_denied_us")).alias("last_denied_at"),
+        )
     )
-    latest = samples.groupBy(*REQUEST).agg(F.max(F.struct("last_us", "raw")).alias("latest"))
-    told = latest.select(*REQUEST, "latest.*").select(*REQUEST, sample_text().alias("sample"))
-    return found.join(told, on=list(REQUEST), how="left")
 
 
-def added(changed: DataFrame, *key: str) -> DataFrame:
-    """Return the lines of each change, and when one that would be denied was logged last, by `key`."""
-    return changed.groupBy(*key).agg(
-        *(
-            F.sum(F.when(F.col("change") == name, F.col("lines")).otherwise(0)).alias(name)
-            for name in CHANGES
-        ),
-        moment(F.max(F.when(F.col("change") == DENIED, F.col("last_us")))).alias("last_denied_at"),
-    )
-
-
-def _by_day(changed: DataFrame) -> DataFrame:
-    """Return the change of each request on each day, with its lines and when it was logged last."""
-    return changed.select("change", F.inline("days"))
+def _counts(sums: DataFrame, principals: DataFrame) -> dict[str, dict[str, int]]:
+    """Return the lines, the requests and the principals of each change."""
+    of_change = sums.filter(F.col("of") == CHANGE).groupBy("a")
+    found = {
+        row["a"]: row
+        for row in of_change.agg(F.sum("lines").alias("l"), F.sum("requests").alias("r")).collect()
+    }
+    (who,) = principals.agg(
+        *(F.count(F.when(F.col(name) > 0, True)).alias(name) for name in CHANGES)
+    ).collect()
+    return {
+        name: {
+            "lines": int(found[name]["l"]) if name in found else 0,
+            "requests": int(found[name]["r"]) if name in found else 0,
+            "principals": int(who[name]),
+        }
+        for name in CHANGES
+    }
 
 
 def _most(rows: DataFrame) -> DataFrame:
@@ -178,18 +175,6 @@ def _most(rows: DataFrame) -> DataFrame:
     order = [F.desc(name) for name in (DENIED, ALLOWED, UNCLEAR, "lines") if name in rows.columns]
     ties = [name for name in ("change", *REQUEST) if name in rows.columns]
     return rows.orderBy(*order, *ties).limit(MOST_FLIPS)
-
-
-def _totals(changed: DataFrame) -> DataFrame:
-    return changed.groupBy("change").agg(
-        F.sum("lines").alias("lines"),
-        F.count_distinct("principal").alias("principals"),
-        F.count("*").alias("requests"),
-    )
-
-
-def _numbers(row: Mapping[str, Any] | None) -> dict[str, int]:
-    return {name: int(row[name]) if row else 0 for name in ("lines", "requests", "principals")}
 
 
 def _delta_facts(snapshot: Snapshot, delta: Delta) -> dict[str, Any]:
@@ -278,3 +263,90 @@ def _decided_batches(
             for texts in answer_texts(decide_all(asked, index, known.settings))
         ]
         yield pa.RecordBatch.from_arrays([*batch.columns, *answers], schema=schema)
+
+
+def _replayed(
+    edit: Broadcast[Edit], schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    found = folded(batches, REQUEST)
+    if found is None:
+        return
+    known = _indexes_of(edit.value)
+    asked = requests_of(found.keys)
+    before, after = (decide_all(asked, index, known.settings) for index in (known.before, known.after))
+    change = _changes(before, after)
+    turned = change != CHANGES.index(UNCHANGED)
+    yield from in_batches(table_of(_flips(found, change, turned, (before, after)), int(turned.sum()), schema))
+    sums = _sums(found, change)
+    yield from in_batches(table_of({"sum": sums}, len(sums), schema))
+
+
+def _changes(before: Answers, after: Answers) -> Numbers:
+    """Return the place in CHANGES of what becomes of each request."""
+    is_clear = ~(before.are(Result.UNDECIDED) | after.are(Result.UNDECIDED))
+    were, are = (answers.are(Result.ALLOWED) for answers in (before, after))
+    same = (were == are) & (before.are(Result.UNDECIDED) == after.are(Result.UNDECIDED))
+    turned = np.where(are, CHANGES.index(ALLOWED), CHANGES.index(DENIED))
+    return np.where(same, CHANGES.index(UNCHANGED), np.where(is_clear, turned, CHANGES.index(UNCLEAR)))
+
+
+def _flips(found: Folded, change: Numbers, turned: Truths, answers: Sequence[Answers]) -> dict[str, pa.Array]:
+    """Return each request whose answer turns, with how often, when and on how many days it was logged."""
+    chosen, facts = pa.array(turned), found.facts.at(turned)
+    days = np.bincount(found.days[0], minlength=len(found))
+    texts = (text.filter(chosen) for one in answers for text in answer_texts(one))
+    return {
+        **{name: found.keys.column(name).filter(chosen) for name in REQUEST},
+        "change": pa.array(CHANGES).take(pa.array(change[turned])),
+        **dict(zip(_ANSWERS, texts, strict=True)),
+        "lines": pa.array(facts.lines),
+        "days": pa.array(days[turned]),
+        "first_at": times(facts.first).cast(pa.timestamp("us")),
+        "last_at": times(facts.last).cast(pa.timestamp("us")),
+        "sample": found.samples(turned).filter(chosen),
+    }
+
+
+def _sums(found: Folded, change: Numbers) -> pa.StructArray:
+    """Return the sums of schemas.REPLAYED."""
+    facts, keys = found.facts, found.keys
+    principal, principals = codes_of(keys.column("principal"))
+    kind, kinds = codes_of(keys.column("resource_type"))
+    name, names = codes_of(keys.column("resource_name"))
+    resources, resource = np.unique(kind * ROOM + name, return_inverse=True)
+    key, day, days, of_days = found.days
+    requests = np.bincount(change, minlength=len(CHANGES))
+    lines = np.zeros(len(CHANGES), np.int64)
+    np.add.at(lines, change, facts.lines)
+    return pa.concat_arrays(
+        [
+            _sum(PRINCIPAL, principals, _by_change(principal, len(principals), change, facts)),
+            _sum(
+                RESOURCE,
+                [kinds[place // ROOM] for place in resources.tolist()],
+                _by_change(resource, len(resources), change, facts),
+                b=[names[place % ROOM] for place in resources.tolist()],
+            ),
+            _sum(DAY, days, _by_change(day, len(days), change[key], of_days)),
+            _sum(CHANGE, list(CHANGES), {"lines": pa.array(lines), "requests": pa.array(requests)}),
+        ]
+    )
+
+
+def _by_change(code: Numbers, size: int, change: Numbers, facts: Facts) -> dict[str, pa.Array]:
+    """Return for each code the lines of each change, and when one that would be denied was logged last."""
+    lines = np.zeros((len(CHANGES), size), np.int64)
+    np.add.at(lines, (change, code), facts.lines)
+    last, is_denied = np.full(size, NO_LAST), change == CHANGES.index(DENIED)
+    np.maximum.at(last, code[is_denied], facts.last[is_denied])
+    return dict(zip(CHANGES, map(pa.array, lines), strict=True)) | {"last_denied_us": times(last)}
+
+
+def _sum(
+    of: str, a: Sequence[str], numbers: Mapping[str, pa.Array], *, b: Sequence[str] | None = None
+) -> pa.StructArray:
+    texts = {"of": [of] * len(a), "a": a, "b": b or [None] * len(a)}
+    columns = {name: pa.array(column, pa.string()) for name, column in texts.items()}
+    for name in (*CHANGES, "last_denied_us", "lines", "requests"):
+        columns[name] = numbers.get(name, pa.nulls(len(a), pa.int64()))
+    return pa.StructArray.from_arrays(list(columns.values()), names=list(columns))

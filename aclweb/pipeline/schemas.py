@@ -69,6 +69,41 @@ ASKED = """
     days array<struct<day: string, lines: long, first_us: long, last_us: long>>
 """
 
+# What the log says of requests, as it comes: the columns of ASKED, a request in any number of rows, and the beginning
+# of the latest record of a row, behind its time. Where that comes from elsewhere it has rows of its own, without lines.
+LOGGED = f"{ASKED.rstrip()}, raw string"
+
+# One row for a request and its answer: what the log says of it, what the ACLs of the snapshot answer (DECIDED), and
+# whether that differs.
+SEEN = """
+    principal string, host string, operation string, resource_type string, resource_name string,
+    allowed boolean, lines long, first_at timestamp_ntz, last_at timestamp_ntz,
+    days array<struct<day: string, lines: long>>, api_names array<string>, sample string,
+    decided_now string, basis_now string, determining array<string>, one_of array<string>, differs boolean
+"""
+
+# What decisions say of the use of an ACL: how many it settled and how many of these alone, how many would be otherwise
+# without it, and when. With `other`: how many it settled together with that one.
+USE = (
+    *("binding_key", "other", "requests", "alone", "needed"),
+    *("first_us", "last_us", "first_needed_us", "last_needed_us"),
+)
+USES = """
+    binding_key: string, other: string, requests: long, alone: long, needed: long,
+    first_us: long, last_us: long, first_needed_us: long, last_needed_us: long
+"""
+SEEN_AND_USES = f"{SEEN.rstrip()}, use struct<{USES}>"
+
+# A request whose answer an edit turns, with both answers and what the log says of it; or, in `sum`, how many lines the
+# edit turns of a principal, a resource or a day, or with a change in `a` how many lines and requests have that one.
+REPLAYED = """
+    principal string, host string, operation string, resource_type string, resource_name string, change string,
+    before string, basis_before string, after string, basis_after string, lines long, days long,
+    first_at timestamp_ntz, last_at timestamp_ntz, sample string,
+    sum struct<of: string, a: string, b: string, denied: long, allowed: long, unclear: long, unchanged: long,
+        last_denied_us: long, lines: long, requests: long>
+"""
+
 # One row for a request and its answer: the beginning of the latest record, behind its time.
 SAMPLES = """
     principal string, host string, operation string, resource_type string, resource_name string,

@@ -26,10 +26,14 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class FileLines:
-    """lines: schemas.LINES, kept. coverage: their rows of `totals.coverage`. states: of every file, by its path."""
+    """lines: schemas.LINES, kept. coverage: their rows of `totals.coverage`. texts: how many of them are texts.
+
+    states: of every file that was asked for, by its path.
+    """
 
     lines: DataFrame
     coverage: list[Row]
+    texts: int
     states: Mapping[str, FileState]
 
 
@@ -63,14 +67,15 @@ def read_lines(
             ]
             found = reduce(DataFrame.unionByName, lines)
             # Only once all is read, one knows that it can be.
-            coverage = [row.asDict() for row in totals.coverage(found).collect()]
+            rows = [row.asDict() for row in totals.coverage_and_texts(found).collect()]
         except SPARK_ERRORS:
             examined = examine(spark, readable)
             if attempt == _ATTEMPTS - 1 or all(states[file] == state for file, state in examined.items()):
                 raise
             states |= examined
         else:
-            return FileLines(found, coverage, states)
+            coverage = [row for row in rows if row["file"] is not None]
+            return FileLines(found, coverage, sum(row["texts"] for row in rows), states)
     raise AssertionError
 
 

@@ -35,44 +35,49 @@ def access_rows(lines: DataFrame, *by: str) -> DataFrame:
     return added(by_day, "day", *ACCESS_KEY, *by)
 
 
-def asked_in(lines: DataFrame) -> DataFrame:
-    """Return what was asked, by request and answer (schemas.ASKED); lines: schemas.LINES.
-
-    All rows of a request are together, and whatever adds up requests finds them so.
-    """
-    texts = _texts(lines).filter(F.col("kind") == DECISION)
-    found = texts.select(
-        *ACCESS_KEY,
-        "lines",
-        "first_us",
-        "last_us",
-        F.transform("days", lambda day: F.struct(*(day[name] for name in _OF_DAY))).alias("days"),
+def logged_in(lines: DataFrame) -> DataFrame:
+    """Return what is logged of requests (schemas.LOGGED); lines: schemas.LINES."""
+    return (
+        _texts(lines)
+        .filter(F.col("kind") == DECISION)
+        .select(
+            *ACCESS_KEY,
+            "lines",
+            "first_us",
+            "last_us",
+            F.transform("days", lambda day: F.struct(*(day[name] for name in _OF_DAY))).alias("days"),
+            "raw",
+        )
     )
-    return _asked(found.repartition(*REQUEST), F.flatten(F.collect_list("days")))
 
 
-def asked_on(access: DataFrame) -> DataFrame:
-    """Return what was asked, by request and answer (schemas.ASKED); access: schemas.ACCESS.
+def logged_on(access: DataFrame, samples: DataFrame) -> DataFrame:
+    """Return what is logged of requests (schemas.LOGGED); access: schemas.ACCESS. samples: schemas.SAMPLES."""
+    rows = access.select(
+        *ACCESS_KEY, "lines", "first_us", "last_us", F.array(F.struct(*_OF_DAY)).alias("days")
+    ).withColumn("raw", F.lit(None).cast("string"))
+    return rows.unionByName(samples.select(*REQUEST, "allowed", "last_us", "raw"), allowMissingColumns=True)
+
+
+def asked_in(logged: DataFrame) -> DataFrame:
+    """Return what was asked, by request and answer (schemas.ASKED); logged: schemas.LOGGED.
 
     All rows of a request are together, and whatever adds up requests finds them so.
     """
-    return _asked(access.repartition(*REQUEST), F.collect_list(F.struct(*_OF_DAY)))
+    found = logged.filter(F.col("lines").isNotNull()).repartition(*REQUEST)
+    return found.groupBy(*ACCESS_KEY).agg(
+        F.sum("lines").alias("lines"),
+        F.min("first_us").alias("first_us"),
+        F.max("last_us").alias("last_us"),
+        F.flatten(F.collect_list("days")).alias("days"),
+    )
 
 
 _OF_DAY = ("day", "lines", "first_us", "last_us")
 
 
-def _asked(found: DataFrame, days: Column) -> DataFrame:
-    return found.groupBy(*ACCESS_KEY).agg(
-        F.sum("lines").alias("lines"),
-        F.min("first_us").alias("first_us"),
-        F.max("last_us").alias("last_us"),
-        days.alias("days"),
-    )
-
-
 def by_day(asked: DataFrame) -> DataFrame:
-    """Return the access rows of what was asked, without broker and ambiguous; asked: schemas.ASKED."""
+    """Return the access rows of what was asked, without broker and ambiguous; asked: schemas.ASKED or LOGGED."""
     return asked.select(*ACCESS_KEY, F.inline("days"))
 
 
@@ -116,27 +121,29 @@ def coverage(lines: DataFrame) -> DataFrame:
     permits (decisions that allowed something), not_utf8; first_us and last_us of all records, first_permit_us and
     last_permit_us, null where there is none; hours and permit_hours, in which bit h is hour h.
     """
+    return coverage_and_texts(lines.filter(F.col("file").isNotNull())).drop("texts")
+
+
+def coverage_and_texts(lines: DataFrame) -> DataFrame:
+    """Return `coverage` with a row whose file is null, and `texts`: how many rows of texts the lines have."""
     is_decision = F.col("kind") == DECISION
     is_permit = is_decision & F.col("allowed")
-    return (
-        lines.filter(F.col("file").isNotNull())
-        .groupBy("file", "day")
-        .agg(
-            F.sum("lines").alias("lines"),
-            _lines_where(is_decision).alias("decisions"),
-            _lines_where(F.col("kind") == PROBE).alias("probes"),
-            _lines_where(F.col("kind") == OTHER).alias("other"),
-            _lines_where(F.col("kind") == UNPARSED).alias("unparsed"),
-            _lines_where(is_decision & F.col("ambiguous")).alias("ambiguous"),
-            _lines_where(is_permit).alias("permits"),
-            _lines_where(F.col("not_utf8")).alias("not_utf8"),
-            F.min("first_us").alias("first_us"),
-            F.max("last_us").alias("last_us"),
-            F.min(F.when(is_permit, F.col("first_us"))).alias("first_permit_us"),
-            F.max(F.when(is_permit, F.col("last_us"))).alias("last_permit_us"),
-            F.bit_or("hours").alias("hours"),
-            F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
-        )
+    return lines.groupBy("file", "day").agg(
+        F.count(F.when(F.col("file").isNull(), True)).alias("texts"),
+        F.sum("lines").alias("lines"),
+        _lines_where(is_decision).alias("decisions"),
+        _lines_where(F.col("kind") == PROBE).alias("probes"),
+        _lines_where(F.col("kind") == OTHER).alias("other"),
+        _lines_where(F.col("kind") == UNPARSED).alias("unparsed"),
+        _lines_where(is_decision & F.col("ambiguous")).alias("ambiguous"),
+        _lines_where(is_permit).alias("permits"),
+        _lines_where(F.col("not_utf8")).alias("not_utf8"),
+        F.min("first_us").alias("first_us"),
+        F.max("last_us").alias("last_us"),
+        F.min(F.when(is_permit, F.col("first_us"))).alias("first_permit_us"),
+        F.max(F.when(is_permit, F.col("last_us"))).alias("last_permit_us"),
+        F.bit_or("hours").alias("hours"),
+        F.bit_or(F.when(is_permit, F.col("hours")).otherwise(0)).alias("permit_hours"),
     )
 
 

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from aclweb.acl.notation import KAFKA, LONGEST_RECORD, LogTime, Parting, kafka_records, layout_of
 from aclweb.pipeline import kafka_lines
-from aclweb.pipeline.kafka_lines import KafkaLines, Numbers, Truths
+from aclweb.pipeline.kafka_lines import KafkaLines
 from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.record_lines import BrokerOf, Tally
+from aclweb.pipeline.sums import Numbers, Truths
 
 REPLACED = "\ufffd"
 

@@ -87,9 +87,11 @@ def logged(
         for key, last in latest.items()
     ]
     coverage = [_coverage(broker, back) for broker in brokers for back in range(days)]
+    latest_samples = spark.createDataFrame(samples, schemas.SAMPLES)
     return Logged(
-        asked=totals.asked_on(spark.createDataFrame(access, schemas.ACCESS)),
-        samples=spark.createDataFrame(samples, schemas.SAMPLES),
+        rows=totals.logged_on(spark.createDataFrame(access, schemas.ACCESS), latest_samples),
+        size=len(access),
+        samples=latest_samples,
         coverage=coverage,
         notes=[],
         sources={row["source"]: Source(row["source"], FileState(READ)) for row in coverage},

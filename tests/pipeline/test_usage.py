@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
+import numpy as np
 import pytest
 
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline import schemas, totals, usage
 from aclweb.pipeline.coverage import added, in_span
+from aclweb.pipeline.decisions import shipped
 from aclweb.pipeline.record_lines import TEXT_LENGTH
+from aclweb.pipeline.seen import parted, seen_requests, uses
+from aclweb.pipeline.sums import Facts
 from tests.builders import allow
 
 pytestmark = pytest.mark.spark
@@ -26,9 +30,7 @@ MORNING, NOON, EVENING = (datetime(2026, 11, 20, hour) for hour in (8, 12, 20))
 UNTIL = date(2026, 11, 22)
 LINES = schemas.LINES
 DECIDED = schemas.DECIDED
-SEEN = """principal string, host string, operation string, resource_type string, resource_name string,
-    allowed boolean, lines long, first_at timestamp_ntz, last_at timestamp_ntz, decided_now string,
-    determining array<string>, one_of array<string>"""
+READS = allow("User:bob", "READ", "orders")
 
 
 def of_file(**facts):
@@ -46,9 +48,12 @@ def text(*, day="2026-11-20", lines=1, last_at=NOON, more_days=(), broker=None, 
     return row | {"kind": "decision", "allowed": True, "ambiguous": False, **REQUEST} | facts
 
 
-def seen(**facts):
-    row = {**REQUEST, "allowed": True, "lines": 1, "first_at": MORNING, "last_at": NOON}
-    return row | {"decided_now": "ALLOWED", "determining": ["a"], "one_of": ["a"]} | facts
+def seen_in(spark, logged, *bindings):
+    """What the requests of the log were answered, and what these ACLs answer."""
+    from tests.pipeline.test_load_bearing import snapshot_of
+
+    snapshot = spark.sparkContext.broadcast(shipped(snapshot_of(list(bindings))))
+    return parted(seen_requests(logged, None, snapshot))
 
 
 def micros(moment):
@@ -77,14 +82,7 @@ def test_requests_are_put_together_over_files_and_days(spark):
         text(lines=5, allowed=False, api_name="Fetch", raw="refused"),
         text(kind="probe", lines=7),
     ]
-    decided = [
-        {**REQUEST, "decided_now": "ALLOWED", "basis_now": "ALLOW_ACL", "determining": ["a"], "one_of": []}
-    ]
-
-    made = frame(spark, lines, LINES)
-    found = usage.seen_requests(
-        totals.asked_in(made), totals.samples(made), frame(spark, decided, DECIDED)
-    ).collect()
+    found = seen_in(spark, totals.logged_in(frame(spark, lines, LINES)), READS).requests.collect()
 
     allowed = next(row for row in found if row.allowed)
     refused = next(row for row in found if not row.allowed)
@@ -94,19 +92,46 @@ def test_requests_are_put_together_over_files_and_days(spark):
     assert allowed.api_names == ["Fetch", "Metadata"]
     assert [(entry.day, entry.lines) for entry in allowed.days] == [("2026-11-20", 3), ("2026-11-21", 2)]
     assert allowed.sample == "[2026-11-20 20:00:00,000] " + "y" * TEXT_LENGTH
+    assert refused.sample == "[2026-11-20 12:00:00,000] refused"
     assert (allowed.differs, refused.differs) == (False, True)
+    assert (refused.decided_now, refused.basis_now) == ("ALLOWED", "ALLOW_ACL")
+    assert refused.determining == refused.one_of == [binding_key(READS)]
+
+
+def test_samples_with_rows_of_their_own_say_nothing_else_of_a_request(spark):
+    access = [
+        {**REQUEST, "day": "2026-11-20", "allowed": True, "lines": 2}
+        | {"first_us": micros(MORNING), "last_us": micros(NOON)}
+    ]
+    samples = [
+        {**REQUEST, "allowed": True, "last_us": micros(MORNING), "raw": "older"},
+        {**REQUEST, "allowed": True, "last_us": micros(EVENING), "raw": "of another day"},
+        {**REQUEST, "allowed": False, "last_us": micros(EVENING), "raw": "refused on another day"},
+    ]
+    rows = totals.logged_on(frame(spark, access, schemas.ACCESS), frame(spark, samples, schemas.SAMPLES))
+
+    (found,) = seen_in(spark, rows, READS).requests.collect()
+
+    assert (found.lines, found.last_at, [entry.day for entry in found.days]) == (2, NOON, ["2026-11-20"])
+    assert found.sample == "[2026-11-20 20:00:00,000] of another day"
+    assert found.api_names == []
 
 
 def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spark):
-    rows = [
-        seen(lines=2),
-        seen(lines=3, principal="User:eve", determining=["a", "b"], one_of=["a", "b"], last_at=EVENING),
-        seen(lines=5, principal="User:joe", allowed=False),
-    ]
+    import pyarrow as pa
+
+    lists, moments = pa.list_(pa.string()), [micros(at) for at in (NOON, EVENING, NOON)]
+    used = uses(
+        pa.array([["a"], ["a", "b"], ["a"]], lists),
+        pa.array([["a"], ["a", "b"], ["a"]], lists),
+        np.array([True, True, False]),
+        Facts(*(np.array(column) for column in ([2, 3, 5], [micros(MORNING)] * 3, moments, [0] * 3))),
+    )
     named = [text(named_key="b", lines=4), text(named_key="gone", lines=6, last_at=EVENING)]
 
-    asked = totals.asked_in(frame(spark, named, LINES))
-    found = {row.binding_key: row for row in usage.usage(frame(spark, rows, SEEN), asked).collect()}
+    rows = totals.logged_in(frame(spark, named, LINES))
+    told = frame(spark, used.to_pylist(), schemas.USES.replace(":", ""))
+    found = {row.binding_key: row for row in usage.usage(told, rows).collect()}
 
     assert (found["a"].requests, found["a"].alone, found["a"].named) == (5, 2, 0)
     assert (found["b"].requests, found["b"].alone, found["b"].named) == (3, 0, 4)
@@ -176,15 +201,15 @@ def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
         },
     ]
 
-    asked = totals.asked_in(frame(spark, lines, LINES))
-    found = usage.declarations(asked, frame(spark, decided, DECIDED)).collect()
+    logged = totals.logged_in(frame(spark, lines, LINES))
+    found = usage.declarations(logged, frame(spark, decided, DECIDED)).collect()
 
     assert {(row.fact, row.principal): row.lines for row in found} == {
         ("super_user", "User:bob"): 2,
         ("default_allow", None): 4,
         ("default_deny", None): 3,
     }
-    assert "MatchingAcl" in {row.broker_rule for row in asked.collect()}
+    assert "MatchingAcl" in {row.broker_rule for row in totals.asked_in(logged).collect()}
 
 
 def test_what_was_not_understood_is_counted_by_reason_with_a_sample(spark):

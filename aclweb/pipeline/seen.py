@@ -1,0 +1,191 @@
+"""What was each request answered, and what do the ACLs of the snapshot answer to it?
+
+A worker has all rows of its requests: it adds them up, decides each once, and adds up which ACLs settled how many.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.broadcast import Broadcast
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from aclweb.pipeline import schemas
+from aclweb.pipeline.decisions import Shipped, matcher_of
+from aclweb.pipeline.folding import Folded, by_request, folded, in_batches, made, table_of, whole
+from aclweb.pipeline.sums import (
+    Facts,
+    Numbers,
+    Truths,
+    in_lists,
+    parents_of,
+    summed,
+    taken_from,
+    times,
+    whole_numbers,
+)
+
+_KEY = (*schemas.REQUEST, "allowed")
+_COLUMNS = (*_KEY, "api_name", "lines", "first_us", "last_us", "days", "raw")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """requests: schemas.SEEN, a row for each request and answer. uses: schemas.USES; a key may be in several rows."""
+
+    requests: DataFrame
+    uses: DataFrame
+
+
+def seen_requests(logged: DataFrame, size: int | None, snapshot: Broadcast[Shipped]) -> DataFrame:
+    """Return requests and uses in one frame (schemas.SEEN_AND_USES), which `parted` takes apart.
+
+    logged: schemas.LOGGED, a request in several rows. size: how many rows they are, at least roughly.
+    """
+    rows = by_request(logged, size, *_COLUMNS)
+    return made(rows, StructType.fromDDL(schemas.SEEN_AND_USES), partial(_seen, snapshot))
+
+
+def parted(found: DataFrame) -> Seen:
+    """Return what `seen_requests` gives, taken apart; found: kept."""
+    requests = found.filter(F.col("use").isNull()).drop("use")
+    return Seen(requests, found.filter(F.col("use").isNotNull()).select("use.*"))
+
+
+def _seen(
+    snapshot: Broadcast[Shipped], schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    found = folded(batches, _KEY)
+    if found is None:
+        return
+    matcher = matcher_of(snapshot.value)
+    decided = matcher.decided(found.keys.select(schemas.REQUEST), _DECIDED)
+    yield from in_batches(table_of(_requests(found, decided), len(found), schema))
+    settled = _agrees(found.keys.column("allowed"), decided.column("decided_now"))
+    used = uses(decided.column("determining"), decided.column("one_of"), settled, found.facts)
+    yield from in_batches(table_of({"use": used}, len(used), schema))
+
+
+_TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
+_DECIDED = pa.schema(
+    [(name, _TEXT) for name in (*schemas.REQUEST, "decided_now", "basis_now")]
+    + [("determining", _TEXTS), ("one_of", _TEXTS)]
+)
+
+
+def _agrees(allowed: pa.Array, decided: pa.Array) -> Truths:
+    """Return for each request whether the snapshot's ACLs answer as the log did."""
+    return np.asarray(pc.equal(pc.equal(decided, "ALLOWED"), allowed))
+
+
+def _requests(found: Folded, decided: pa.RecordBatch) -> dict[str, pa.Array]:
+    """Return the columns of schemas.SEEN."""
+    allowed, now = found.keys.column("allowed"), decided.column("decided_now")
+    differs = ~_agrees(allowed, now) & np.asarray(pc.not_equal(now, "UNDECIDED"))
+    return {
+        **{name: found.keys.column(name) for name in _KEY},
+        "lines": pa.array(found.facts.lines),
+        "first_at": times(found.facts.first).cast(pa.timestamp("us")),
+        "last_at": times(found.facts.last).cast(pa.timestamp("us")),
+        "days": _days(found),
+        "api_names": _api_names(found),
+        "sample": found.samples(),
+        **{name: decided.column(name) for name in ("decided_now", "basis_now", "determining", "one_of")},
+        "differs": pa.array(differs),
+    }
+
+
+def _days(found: Folded) -> pa.Array:
+    """Return the days of each request with their lines, in order."""
+    key, day, names, facts = found.days
+    rank = np.argsort(np.argsort(np.array(names, dtype=np.str_)))
+    order = np.lexsort((rank[day], key)) if len(key) else key
+    entries = [taken_from(names, day[order]).cast(_TEXT), pa.array(facts.lines[order])]
+    return in_lists(key[order], len(found), pa.StructArray.from_arrays(entries, names=["day", "lines"]))
+
+
+def _api_names(found: Folded) -> pa.Array:
+    """Return the APIs of each request, sorted; empty where the log tells none."""
+    rows = pa.table({"key": found.of_row, "name": found.rows.column("api_name")})
+    named = (
+        rows.filter(pc.field("name").is_valid()).group_by(["key", "name"], use_threads=False).aggregate([])
+    )
+    named = named.sort_by([("key", "ascending"), ("name", "ascending")]).combine_chunks()
+    keys, names = (whole(named, name) for name in ("key", "name"))
+    return in_lists(whole_numbers(keys), len(found), names)
+
+
+def uses(determining: pa.Array, one_of: pa.Array, settled: Truths, facts: Facts) -> pa.StructArray:
+    """Return which ACLs settled how many decisions, and with which others (schemas.USES).
+
+    determining, one_of: keys of ACLs, of each request. settled: whether what they answer is what the log says. facts:
+    of each request.
+    """
+    count, needed = (whole_numbers(lists.value_lengths()) for lists in (determining, one_of))
+    every = _by_acl(determining, settled & (count > 0), facts)
+    alone = _by_acl(determining, settled & (count == 1), facts)
+    single = _by_acl(one_of, settled & (needed == 1), facts)
+    return pa.concat_arrays(
+        [
+            _uses(every.acl, requests=every.lines, first_us=every.first, last_us=every.last),
+            _uses(alone.acl, alone=alone.lines),
+            _uses(single.acl, needed=single.lines, first_needed_us=single.first, last_needed_us=single.last),
+            _shared(determining, settled & (count > 1), facts.lines),
+        ]
+    )
+
+
+class _ByAcl(NamedTuple):
+    acl: pa.Array
+    lines: pa.Array
+    first: pa.Array
+    last: pa.Array
+
+
+def _by_acl(lists: pa.Array, chosen: Truths, facts: Facts) -> _ByAcl:
+    """Return each ACL in the lists of chosen requests, with their lines, and when the first and the last was made."""
+    held = lists.filter(pa.array(chosen))
+    encoded = held.flatten().dictionary_encode()
+    of_request = np.flatnonzero(chosen)[parents_of(held)]
+    acl, _, found = summed(
+        whole_numbers(encoded.indices), np.zeros(len(of_request), np.int64), facts.at(of_request)
+    )
+    return _ByAcl(
+        encoded.dictionary.take(pa.array(acl)), pa.array(found.lines), times(found.first), times(found.last)
+    )
+
+
+def _shared(determining: pa.Array, chosen: Truths, lines: Numbers) -> pa.StructArray:
+    """Return how many lines two ACLs settle together, for each two that settle some."""
+    sets: Counter[tuple[str, ...]] = Counter()
+    for acls, count in zip(
+        determining.filter(pa.array(chosen)).to_pylist(), lines[chosen].tolist(), strict=True
+    ):
+        sets[tuple(acls)] += count
+    pairs: Counter[tuple[str, str]] = Counter()
+    for acls, count in sets.items():
+        for pair in permutations(acls, 2):
+            pairs[pair] += count
+    keys, others = ([*column] for column in zip(*pairs, strict=True)) if pairs else ([], [])
+    return _uses(
+        pa.array(keys, _TEXT), other=pa.array(others, _TEXT), requests=pa.array([*pairs.values()], pa.int64())
+    )
+
+
+def _uses(acl: pa.Array, **columns: pa.Array) -> pa.StructArray:
+    given = {"binding_key": acl, **columns}
+    fields = [
+        pa.field(name, _TEXT if name in ("binding_key", "other") else pa.int64()) for name in schemas.USE
+    ]
+    arrays = [given.get(field.name, pa.nulls(len(acl), field.type)) for field in fields]
+    return pa.StructArray.from_arrays(arrays, fields=fields)
