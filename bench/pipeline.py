@@ -17,12 +17,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from bench import topics
 from bench.logs import DAYS, Logs, make_distinct_log, make_logs
 from bench.process_tree import Cost, cost_of
 from bench.report import Figure, write
@@ -37,16 +38,22 @@ _MASTER = "local[2]"
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many lines each part reads. `few` and `many` are of the whole job; `more` is 0 where it is left out."""
+    """How many lines each part reads.
+
+    few, many: of the whole job. more: beside `many`, 0 where it is left out. shared: by one worker and by two, 0 where
+    it is left out. distinct: each with a request of its own. streamed: from a topic.
+    """
 
     few: int
     many: int
     more: int
+    shared: int
     distinct: int
+    streamed: int
 
 
-QUICK = Sizes(few=20_000, many=60_000, more=0, distinct=20_000)
-USUAL = Sizes(few=1_000_000, many=5_000_000, more=0, distinct=2_000_000)
+QUICK = Sizes(few=20_000, many=60_000, more=0, shared=0, distinct=20_000, streamed=20_000)
+USUAL = Sizes(few=1_000_000, many=5_000_000, more=0, shared=0, distinct=2_000_000, streamed=400_000)
 
 
 @dataclass(frozen=True)
@@ -235,16 +242,19 @@ def distinct(run: Run) -> Iterator[Figure]:
         raise SystemExit(f"{rows:,} requests were found, and {lines:,} made.")
     yield Figure(
         PART,
-        f"{lines:,} lines with as many different requests, spark.driver.memory=1g",
-        cost.cpu_seconds,
-        unit="CPU s",
-        detail=f"{_words(cost)}; all requests in the result",
+        f"{lines:,} lines with as many different requests, spark.driver.memory=1g: the largest process",
+        cost.peak_bytes / 1e9,
+        unit="GB",
+        goal=2 if lines >= USUAL.distinct else None,
+        at_most=True,
+        detail=f"{cost.cpu_seconds:.1f} CPU s; all requests in the result",
     )
 
 
 def more_lines(run: Run) -> Iterator[Figure]:
     """Yield the CPU time of a line of large logs beside that of smaller ones."""
     if not run.sizes.more:
+        print("SKIPPED: a line of large logs beside one of smaller ones; give --more 50000000.")
         return
     many, more = run.logs(run.sizes.many), run.logs(run.sizes.more)
     each = run.usage(many).cpu_seconds / many.lines
@@ -260,9 +270,10 @@ def more_lines(run: Run) -> Iterator[Figure]:
 
 def workers(run: Run) -> Iterator[Figure]:
     """Yield how much faster two machines' worth of workers are than one, on a real standalone cluster."""
-    if not run.sizes.more:
+    if not run.sizes.shared:
+        print("SKIPPED: two workers beside one; give --shared 20000000.")
         return
-    logs = run.logs(run.sizes.more)
+    logs = run.logs(run.sizes.shared)
     seconds = []
     for number in (1, 2):
         with tempfile.TemporaryDirectory() as folder, spark_cluster(Path(folder), java_home(), number) as url:
@@ -278,6 +289,20 @@ def workers(run: Run) -> Iterator[Figure]:
     )
 
 
+def streaming(run: Run) -> Iterator[Figure]:
+    """Yield how many records of a topic are counted in a second, on a real broker; the start is taken off."""
+    logs = run.logs(run.sizes.streamed)
+    first, rest = topics.runs(logs, run.folder, _MASTER, run.env)
+    yield Figure(
+        PART,
+        f"{logs.lines:,} records of a topic of a real broker: counted in a second",
+        logs.lines / max(rest.wall_seconds - first.wall_seconds, 0.001),
+        unit="records/s",
+        goal=20_000 if logs.lines >= USUAL.streamed else None,
+        detail=f"{rest.wall_seconds:.0f} s; with next to no records {first.wall_seconds:.0f} s",
+    )
+
+
 PARTS: dict[str, Callable[[Run], Iterator[Figure]]] = {
     "start": start,
     "whole": whole_job,
@@ -288,6 +313,7 @@ PARTS: dict[str, Callable[[Run], Iterator[Figure]]] = {
     "distinct": distinct,
     "more": more_lines,
     "workers": workers,
+    "streaming": streaming,
 }
 
 
@@ -335,14 +361,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small data, about two minutes")
     parser.add_argument("--few", type=int, metavar="N", help="lines of the smaller logs")
     parser.add_argument("--lines", type=int, metavar="N", help="lines of the larger logs")
-    parser.add_argument("--more", type=int, metavar="N", help="lines for the parts more and workers")
+    parser.add_argument("--more", type=int, metavar="N", help="lines for the part more")
+    parser.add_argument("--shared", type=int, metavar="N", help="lines for the part workers")
     parser.add_argument("--print-only", action="store_true", help="leave bench/results as it is")
     asked = parser.parse_args(arguments)
     for part in asked.parts:
         if part not in PARTS:
             parser.error(f"{part!r} is no part; use one or more of {', '.join(PARTS)}.")
     usual = QUICK if asked.quick else USUAL
-    sizes = Sizes(asked.few or usual.few, asked.lines or usual.many, asked.more or usual.more, usual.distinct)
+    given = {"few": asked.few, "many": asked.lines, "more": asked.more, "shared": asked.shared}
+    sizes = replace(usual, **{name: number for name, number in given.items() if number})
     begun = time.perf_counter()
     figures = []
     with _run(sizes) as run:
