@@ -11,7 +11,7 @@ import pytest
 from aclweb.accounts.models import Grant, Role
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import named
-from aclweb.web.models import NamedDraft
+from aclweb.web.models import KeptDraft, NamedDraft
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
 from tests.web.test_kept_drafts import HELD, PAGE, drafted, lines
@@ -149,6 +149,33 @@ def test_a_form_of_a_removed_draft_loses_nothing(browser):
 
     assert drafted(page) == lines(3)[1:]
     assert "its owner has removed it" in text(page)
+
+
+@pytest.mark.parametrize("edit", [{"drop": "1"}, {"effect": "1"}])
+def test_a_draft_whose_kept_copy_is_pruned_loses_no_line(browser, edit):
+    draft, address = saved(browser, 59)
+    form = hidden(browser.get(address))
+    assert "draft" in form
+    KeptDraft.objects.all().delete()
+
+    page = browser.post(PAGE, form | edit, follow=True)
+
+    left = [line for number, line in enumerate(lines(59)) if str(number) != edit.get("drop")]
+    assert drafted(page) == drafted(browser.get(address)) == left
+    draft.refresh_from_db()
+    assert draft.lines == len(left)
+
+
+def test_a_pruned_copy_of_what_was_edited_elsewhere_writes_nothing(browser):
+    draft, address = saved(browser, 59)
+    form = hidden(browser.get(address))
+    browser.post(PAGE, form | {"drop": "0"})
+    KeptDraft.objects.all().delete()
+
+    late = browser.post(PAGE, form | {"effect": "1"}, follow=True)
+
+    assert "The draft behind this link is gone" in text(late)
+    assert drafted(browser.get(address)) == lines(59)[1:]
 
 
 def test_a_line_that_is_left_out_by_now_does_not_part_a_page_from_its_draft(browser, cluster):

@@ -80,15 +80,20 @@ def place(
 def opened(data: QueryDict, cluster: Cluster) -> QueryDict | None:
     """Return the form with the draft that it names filled in; None if that draft is gone.
 
-    Lines of the form join those of the draft; any other field of the form replaces the
-    draft's. A form that names no draft is returned as it is.
+    A form that names no draft is returned as it is.
     """
     key = data.get(FIELD, "")
     if not key:
         return data
     fields = _kept(cluster, key)
-    if fields is None:
-        return None
+    return None if fields is None else filled(data, fields)
+
+
+def filled(data: QueryDict, fields: Fields) -> QueryDict:
+    """Return the form with the fields of a draft filled in.
+
+    Lines of the form join those of the draft; any other field of the form replaces the draft's.
+    """
     whole = QueryDict(mutable=True)
     for name, values in fields.items():
         whole.setlist(name, list(values))

@@ -18,7 +18,7 @@ from django.utils import timezone
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclError, shown
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts.keeping import LARGEST, Fields
+from aclweb.web.drafts.keeping import LARGEST, Fields, filled
 from aclweb.web.models import NamedDraft
 
 FIELD, VERSION = "saved", "version"
@@ -89,6 +89,16 @@ def opened(data: QueryDict, draft: NamedDraft | None) -> QueryDict:
     for name, values in _fields_of(draft).items():
         whole.setlist(name, [*values, *whole.getlist(name)])
     return whole
+
+
+def as_saved(standing: Standing | None, data: QueryDict) -> QueryDict | None:
+    """Return a form with the named draft in the place of a kept copy that is gone; None where they may differ.
+
+    They are the same on a page of the owner, at the version that is saved.
+    """
+    if standing is None or not standing.is_own or standing.is_overtaken:
+        return None
+    return filled(data, _fields_of(standing.draft))
 
 
 def standing(draft: NamedDraft, person: User, data: QueryDict) -> Standing:

@@ -339,6 +339,8 @@ def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.St
         return replace(draft, faults=(gone, *draft.faults))
     whole = keeping.opened(data, cluster)
     if whole is None:
+        whole = named.as_saved(living, data)
+    if whole is None:
         gone = Fault(
             f"The draft behind this link is gone: long drafts are kept for {keeping.KEPT_DAYS} days, "
             f"and the newest {keeping.MOST_KEPT} of each person."
