@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 
 from aclweb.accounts.models import Grant, Role
+from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import named
 from aclweb.web.models import KeptDraft, NamedDraft
@@ -167,7 +168,7 @@ def test_a_draft_whose_kept_copy_is_pruned_loses_no_line(browser, edit):
 
 
 def test_a_pruned_copy_of_what_was_edited_elsewhere_writes_nothing(browser):
-    draft, address = saved(browser, 59)
+    _, address = saved(browser, 59)
     form = hidden(browser.get(address))
     browser.post(PAGE, form | {"drop": "0"})
     KeptDraft.objects.all().delete()
@@ -178,19 +179,82 @@ def test_a_pruned_copy_of_what_was_edited_elsewhere_writes_nothing(browser):
     assert drafted(browser.get(address)) == lines(59)[1:]
 
 
-def test_a_line_that_is_left_out_by_now_does_not_part_a_page_from_its_draft(browser, cluster):
-    gone, stays = (json.dumps({"op": "remove", **each.as_dict()}) for each in HELD[:2])
-    browser.post(SAVE, {"line": [gone, stays, *lines(1)], "name": "tidy up"})
+def left_out(page) -> list[str]:
+    return [each.line.as_text() for each in page.context["draft_lines"] if each.is_left_out]
+
+
+def removals(*bindings) -> list[str]:
+    return [json.dumps({"op": "remove", **each.as_dict()}) for each in bindings]
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_line_that_is_left_out_for_now_stays_written_in_its_draft(browser, cluster, count):
+    gone, stays = removals(*HELD[:2])
+    browser.post(SAVE, {"line": [gone, stays, *lines(count)], "name": "tidy up"})
     address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
     sync(cluster, client=Answers(HELD[1:]))
 
     page = browser.get(address)
     assert "The cluster has no such ACL" in text(page)
+    assert left_out(page) == [gone]
     assert page.context["permalink"] == address
-    edited = browser.post(PAGE, hidden(page) | {"drop": "0"}, follow=True)
+    browser.post(PAGE, hidden(page) | {"effect": "1"})
+    assert NamedDraft.objects.get().version == 1, "nothing was edited"
+    edited = browser.post(PAGE, hidden(page) | {"drop": "1"}, follow=True)
+    assert drafted(edited) == drafted(browser.get(address)) == lines(count)
+    assert left_out(edited) == [gone]
 
-    assert drafted(edited) == drafted(browser.get(address)) == lines(1)
-    assert NamedDraft.objects.get().version == 2
+    sync(cluster, client=Answers(HELD))
+    assert drafted(browser.get(address)) == [gone, *lines(count)]
+
+
+def test_a_topic_that_is_there_for_now_stays_written_in_its_draft(browser, cluster):
+    browser.post(SAVE, {"line": lines(1), "new_topic": ["stock.new", "stock.two"], "name": "topics"})
+    address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
+    sync(cluster, client=Answers(HELD, topics=[TopicInfo("stock.new", 1)]))
+
+    page = browser.get(address)
+    assert page.context["draft"].new_topics == ("stock.two",)
+    assert "Topic 'stock.new' exists already" in text(page)
+    inputs = re.findall(r'name="new_topic" value="([^"]+)"', page.content.decode())
+    browser.post(PAGE, hidden(page) | {"new_topic": [*inputs, ""], "line": lines(2)})
+
+    assert drafted(browser.get(address)) == lines(2)
+    sync(cluster, client=Answers(HELD, topics=[TopicInfo("other", 1)]))
+    assert set(browser.get(address).context["draft"].new_topics) == {"stock.new", "stock.two"}
+
+
+def test_what_is_left_out_is_taken_out_at_a_press_and_is_in_no_request(browser, cluster):
+    gone, gone_too, stays = removals(*HELD[:3])
+    browser.post(SAVE, {"line": [gone, stays, gone_too], "name": "tidy up"})
+    address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
+    sync(cluster, client=Answers(HELD[2:]))
+    page = browser.get(address)
+
+    asked = browser.post(f"{PAGE}change/", hidden(page) | {"title": "Tidy", "reason": "up"}, follow=True)
+    cleared = browser.post(PAGE, hidden(page) | {"drop": "left-out"}, follow=True)
+
+    assert asked.context["change"].delta.remove == (HELD[2],)
+    assert drafted(cleared) == [stays]
+    assert left_out(cleared) == []
+    assert "no such ACL" not in text(cleared)
+    sync(cluster, client=Answers(HELD))
+    assert drafted(browser.get(address)) == [stays]
+
+
+def test_to_add_what_is_left_out_as_removed_takes_its_place(browser, cluster):
+    (gone,) = removals(HELD[0])
+    browser.post(SAVE, {"line": [gone, *lines(1)], "name": "tidy up"})
+    address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
+    sync(cluster, client=Answers(HELD[1:]))
+    added = json.dumps({"op": "add", **HELD[0].as_dict()})
+
+    page = browser.post(PAGE, hidden(browser.get(address)) | {"paste": added}, follow=True)
+
+    assert drafted(page) == [*lines(1), added]
+    assert left_out(page) == []
+    sync(cluster, client=Answers(HELD))
+    assert drafted(browser.get(address)) == [*lines(1), added]
 
 
 @pytest.mark.parametrize(

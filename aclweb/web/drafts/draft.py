@@ -9,7 +9,7 @@ this cluster would refuse is reported in Kafka's own words, too, before anybody 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,6 +43,8 @@ from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principa
 
 # A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
 MOST_LINES = 5_000
+LEFT_OUT = "left-out"
+"""What a form sends as `drop` to take out every line that the cluster does not take."""
 MOST_AT_ONCE = 500
 """So many principals are taken by one form."""
 
@@ -58,6 +60,10 @@ class Line:
     def delta(self) -> Delta:
         return Delta(add=(self.binding,)) if self.op == "add" else Delta(remove=(self.binding,))
 
+    @property
+    def opposite(self) -> Line:
+        return Line("remove" if self.op == "add" else "add", self.binding)
+
     def as_text(self) -> str:
         return json.dumps({"op": self.op, **self.binding.as_dict()})
 
@@ -67,13 +73,15 @@ class Fault:
     """Why something was left out of a draft; `kafka_error` is what the cluster itself would answer.
 
     field: the field of the form beside which it is shown; empty for the draft's own lines.
-    about: the ACL that it is about, in words.
+    about: the ACL that it is about, in words. is_for_now: whether the draft holds what it is about, and would take it
+    on a cluster that is otherwise.
     """
 
     sentence: str
     kafka_error: str = ""
     field: str = ""
     about: str = ""
+    is_for_now: bool = False
 
     def __str__(self) -> str:
         return self.sentence
@@ -83,6 +91,8 @@ class Fault:
 class Draft:
     """An edit as far as it is understood.
 
+    written, written_topics: what the draft holds, in the order in which it was written. lines, new_topics: those of
+    them that the cluster as it is now takes: only they are simulated and requested.
     faults: what was left out of it. warnings: what a pasted command does without saying so.
     is_unread: whether something was pasted of which nothing could be read. paste: the pasted
     text where there is something to say of it, so that it is said again wherever the draft goes.
@@ -90,6 +100,8 @@ class Draft:
 
     lines: tuple[Line, ...] = ()
     new_topics: tuple[str, ...] = ()
+    written: tuple[Line, ...] = ()
+    written_topics: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
     warnings: tuple[str, ...] = ()
     is_unread: bool = False
@@ -114,9 +126,40 @@ class Draft:
             remove=tuple(line.binding for line in self.lines if line.op == "remove"),
         )
 
-    def cautious_lines(self, settings: AuthorizerSettings) -> list[tuple[Line, tuple[LintFinding, ...]]]:
-        """Return each line with what to know before it is added to a cluster under these settings."""
-        return [(line, hints(line.binding, settings) if line.op == "add" else ()) for line in self.lines]
+    @property
+    def left_out_topics(self) -> tuple[str, ...]:
+        return tuple(name for name in self.written_topics if name not in self.new_topics)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was given is in it, or is held by it until the cluster takes it."""
+        return all(fault.is_for_now for fault in self.faults)
+
+    def joined(self, lines: Iterable[Line]) -> Draft:
+        """Return the draft with these lines, too, which the cluster takes."""
+        taken = tuple(dict.fromkeys([*self.lines, *lines]))
+        return replace(self, lines=taken, written=_written((*self.written, *taken), taken))
+
+    def cautious_lines(self, settings: AuthorizerSettings) -> list[ShownLine]:
+        """Return each line that the draft holds with what to know before it is added under these settings."""
+        taken = set(self.lines)
+        return [
+            ShownLine(
+                line,
+                is_left_out=line not in taken,
+                cautions=hints(line.binding, settings) if line.op == "add" and line in taken else (),
+            )
+            for line in self.written
+        ]
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    """A line of a draft as a page lists it. is_left_out: whether the cluster does not take it as it is now."""
+
+    line: Line
+    is_left_out: bool
+    cautions: tuple[LintFinding, ...]
 
 
 def hints(binding: AclBinding, settings: AuthorizerSettings) -> tuple[LintFinding, ...]:
@@ -281,8 +324,11 @@ class AclForm(forms.Form):
 def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     """Return the draft that a submitted form or a link describes.
 
+    A line or new topic that the cluster does not take now stays written in the draft, since the cluster may take it
+    again. What is only entered now, by `add`, `remove` or `paste`, is left out instead, for its author to mend.
+
     Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
-    JSON), `new_topic`, `drop` (the place of a line to take out, from 0), `paste` (ACLs in
+    JSON), `new_topic`, `drop` (the place of a line to take out, from 0, or LEFT_OUT), `paste` (ACLs in
     any notation, to be added, or kafka-acls commands), `unread` (what was pasted before, whose
     lines are there and whose messages are shown again).
     """
@@ -291,6 +337,7 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     warnings: list[str] = []
     for text in data.getlist("line"):
         _collect(lines, faults, text, op=None)
+    held = set(lines)
     for op in ("add", "remove"):
         for text in data.getlist(op):
             _collect(lines, faults, text, op=op)
@@ -321,16 +368,19 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
         )
         lines = lines[:MOST_LINES]
     of_lines: list[Fault] = []
-    lines = _takeable(lines, of_lines, Target(view.settings))
-    if view.revision is not None:
-        lines = _present(lines, of_lines, view)
+    taken, written = _takeable(lines, held, of_lines, view)
+    if LEFT_OUT in dropped:
+        of_lines = [fault for fault in of_lines if not fault.is_for_now]
+        written = taken
     faults += _merged(of_lines)
     topics = tuple(dict.fromkeys(name for name in data.getlist("new_topic") if name.strip()))
-    topics, wrong = _topic_names(topics, view)
+    new_topics, written_topics = _topic_names(topics, faults, view)
     return Draft(
-        lines=tuple(dict.fromkeys(lines)),
-        new_topics=topics,
-        faults=(*faults, *(Fault(sentence, field="new_topic") for sentence in wrong)),
+        lines=taken,
+        new_topics=new_topics,
+        written=written,
+        written_topics=written_topics,
+        faults=tuple(faults),
         warnings=tuple(warnings),
         is_unread=is_unread,
         paste=kept_text,
@@ -348,31 +398,45 @@ def _collect(lines: list[Line], faults: list[Fault], text: str, *, op: str | Non
         faults.append(Fault(str(error)))
 
 
-def _takeable(lines: Iterable[Line], faults: list[Fault], target: Target) -> list[Line]:
-    """Return the lines that an edit of this cluster can hold, and add a sentence for each that it cannot."""
-    kept: dict[AclBinding, Line] = {}
-    for line in lines:
-        other = kept.get(line.binding)
-        if other is not None and other.op != line.op:
-            message = f"A draft cannot add and remove the same ACL; the first is kept: {other.as_text()}"
+def _takeable(
+    lines: Iterable[Line], held: Container[Line], faults: list[Fault], view: ClusterView
+) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Return the lines that the cluster takes, and all that stay in the draft; adds a fault for each that is not taken.
+
+    held: those that the draft held before.
+    """
+    target = Target(view.settings)
+    taken: dict[Line, None] = {}
+    written: list[Line] = []
+    for line in dict.fromkeys(lines):
+        if line.opposite in taken:
+            message = (
+                f"A draft cannot add and remove the same ACL; the first is kept: {line.opposite.as_text()}"
+            )
             faults.append(Fault(message))
             continue
-        fault = _why_not(line, target)
+        fault = _why_not(line) or _why_not_now(line, target, view)
+        if fault is None:
+            taken[line] = None
+        elif line not in held:
+            fault = replace(fault, is_for_now=False)
         if fault is not None:
             faults.append(fault)
-            continue
-        kept[line.binding] = line
-    return list(kept.values())
+        if fault is None or fault.is_for_now:
+            written.append(line)
+    return tuple(taken), _written(written, taken)
 
 
-def _why_not(line: Line, target: Target) -> Fault | None:
-    """Return why the cluster would refuse this line, None where it would take it."""
-    about = acl_text(line.binding)
+def _written(lines: Iterable[Line], taken: Collection[Line]) -> tuple[Line, ...]:
+    """Return each line once, without those that say the opposite of one that is taken."""
+    lines_taken = frozenset(taken)
+    return tuple(line for line in dict.fromkeys(lines) if line.opposite not in lines_taken)
+
+
+def _why_not(line: Line) -> Fault | None:
+    """Return why no cluster would take this line, None where one may."""
     if line.op == "remove" and (reason := why_not_deletable(line.binding)):
-        return Fault(reason, about=about)
-    refused = refusal(line.op, line.binding, target)
-    if refused is not None:
-        return Fault(refused.sentence, refused.kafka_error, about=about)
+        return Fault(reason, about=acl_text(line.binding))
     try:
         check(line.delta)
     except ChangeError as error:
@@ -380,11 +444,23 @@ def _why_not(line: Line, target: Target) -> Fault | None:
     return None
 
 
+def _why_not_now(line: Line, target: Target, view: ClusterView) -> Fault | None:
+    """Return why the cluster does not take this line as it is now, None where it does."""
+    about = acl_text(line.binding)
+    refused = refusal(line.op, line.binding, target)
+    if refused is not None:
+        return Fault(refused.sentence, refused.kafka_error, about=about, is_for_now=True)
+    if line.op == "remove" and view.revision is not None and line.binding not in view.index:
+        sentence = "The cluster has no such ACL, so removing it changes nothing."
+        return Fault(sentence, about=about, is_for_now=True)
+    return None
+
+
 def _merged(faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults with each reason given once, with the first ACL that it is about and their number."""
-    same: dict[str, list[Fault]] = {}
+    same: dict[tuple[str, bool], list[Fault]] = {}
     for fault in faults:
-        same.setdefault(fault.sentence, []).append(fault)
+        same.setdefault((fault.sentence, fault.is_for_now), []).append(fault)
     merged = []
     for first, *more in same.values():
         about = f"{first.about}, and {len(more):,} more" if more else first.about
@@ -392,35 +468,25 @@ def _merged(faults: Iterable[Fault]) -> list[Fault]:
     return merged
 
 
-def _present(lines: Iterable[Line], faults: list[Fault], view: ClusterView) -> list[Line]:
-    """Return the lines without removals of what is not in force, and add a sentence for each of those."""
-    kept: list[Line] = []
-    for line in lines:
-        if line.op == "remove" and line.binding not in view.index:
-            faults.append(
-                Fault(
-                    "The cluster has no such ACL, so removing it changes nothing.",
-                    about=acl_text(line.binding),
-                )
-            )
-        else:
-            kept.append(line)
-    return kept
-
-
-def _topic_names(names: Iterable[str], view: ClusterView) -> tuple[tuple[str, ...], list[str]]:
-    good: list[str] = []
-    wrong: list[str] = []
+def _topic_names(
+    names: Iterable[str], faults: list[Fault], view: ClusterView
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the topics that are new to the cluster, and all that stay in the draft; adds a fault for each other."""
+    new: list[str] = []
+    written: list[str] = []
     for name in names:
         if holds_pem(name):
-            wrong.append(pem_fault("the name of a topic"))
+            faults.append(Fault(pem_fault("the name of a topic"), field="new_topic"))
         elif (reason := why_no_topic(name)) is not None:
-            wrong.append(f"{shown(name)} cannot be created: {reason}.")
+            faults.append(Fault(f"{shown(name)} cannot be created: {reason}.", field="new_topic"))
         elif view.loaded.topic(name) is not None:
-            wrong.append(
+            sentence = (
                 f"Topic {shown(name)} exists already on {view.cluster.name}, so nothing about it would be new; "
                 "type a name that does not exist."
             )
+            faults.append(Fault(sentence, field="new_topic", is_for_now=True))
+            written.append(name)
         else:
-            good.append(name)
-    return tuple(good), wrong
+            new.append(name)
+            written.append(name)
+    return tuple(new), tuple(written)

@@ -45,11 +45,7 @@ class Standing:
     is_unkept: bool = False
 
     def shows(self, fields: Fields) -> bool:
-        """Whether the address of the draft leads to what these fields describe.
-
-        It does for its owner also where lines were left out, because the cluster is another by now: they are left out
-        there too.
-        """
+        """Whether the address of the draft leads to what these fields describe."""
         if self.is_overtaken or self.is_unkept:
             return False
         return self.is_own or _fields_of(self.draft) == _given(fields)

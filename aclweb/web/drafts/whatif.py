@@ -87,7 +87,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             form = AclForm(settings=view.settings)
     if living is not None and request.method == "POST":
         try:
-            living = named.store(living, _fields(draft), lines=len(draft.lines))
+            living = named.store(living, _fields(draft), lines=len(draft.written))
         except named.NamedDraftError as error:
             living = replace(living, is_unkept=True)
             draft = replace(draft, faults=(*draft.faults, Fault(str(error))))
@@ -104,7 +104,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "wrong_topics": [
             name
             for name in data.getlist("new_topic")
-            if name.strip() and name not in draft.new_topics and not holds_pem(name)
+            if name.strip() and name not in draft.written_topics and not holds_pem(name)
         ],
         "form": form,
         "notes": notes,
@@ -174,7 +174,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     name = request.POST.get("name", "")
     try:
         kept = named.save_as(
-            name, _fields(draft), lines=len(draft.lines), cluster=cluster, person=request.user
+            name, _fields(draft), lines=len(draft.written), cluster=cluster, person=request.user
         )
     except named.NamedDraftError as error:
         return _refused(request, cluster, view, draft, living, save_error=str(error), draft_name=name)
@@ -292,12 +292,13 @@ def _checks(data: QueryDict, view: ClusterView) -> dict[str, Any]:
 
 def _joined(draft: Draft, lines: Sequence[Line]) -> tuple[Draft, str]:
     """Return the draft with these lines; without them, and a sentence, where they are too many for it."""
-    joined = tuple(dict.fromkeys([*draft.lines, *lines]))
-    if len(joined) > MOST_LINES:
+    joined = draft.joined(lines)
+    if len(joined.written) > MOST_LINES:
         return draft, (
-            f"A draft has at most {MOST_LINES:,} ACLs; with these {len(lines):,} it would have {len(joined):,}."
+            f"A draft has at most {MOST_LINES:,} ACLs; "
+            f"with these {len(lines):,} it would have {len(joined.written):,}."
         )
-    return replace(draft, lines=joined), ""
+    return joined, ""
 
 
 def _there_already(bindings: Sequence[AclBinding], view: ClusterView) -> str:
@@ -354,7 +355,7 @@ def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.St
 
 def _pasted(data: QueryDict, draft: Draft) -> str:
     """Return the text that stays in the box: one that could not be read whole, or that was not read yet."""
-    if not draft.faults and "drop" not in data:
+    if draft.is_whole and "drop" not in data:
         return ""
     text = str(data.get("paste", draft.paste))
     return "" if holds_pem(text) else text
@@ -363,8 +364,8 @@ def _pasted(data: QueryDict, draft: Draft) -> str:
 def _fields(draft: Draft) -> keeping.Fields:
     """Return the fields of a form that describe this draft."""
     return {
-        "line": [line.as_text() for line in draft.lines],
-        "new_topic": draft.new_topics,
+        "line": [line.as_text() for line in draft.written],
+        "new_topic": draft.written_topics,
         "unread": [draft.paste] if draft.paste else [],
     }
 
