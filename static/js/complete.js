@@ -97,7 +97,7 @@
   function before(input) {
     if (input.hasAttribute("data-several")) {
       // The name of a certificate holds commas too.
-      const others = input.value.match(input.value.includes("=") ? /^.*[,;]\s*(?=User:)/i : /^.*[,;]\s*/);
+      const others = input.value.match(input.value.includes("=") ? /^.*[,;]\s*(?=[a-z][a-z0-9_.-]*:)/i : /^.*[,;]\s*/);
       return others ? others[0] : "";
     }
     const filter = input.dataset.complete === "filter" && input.value.match(FILTER);

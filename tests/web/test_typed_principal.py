@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.web.shell.typed_principal import holds_pem, read_principal
+from aclweb.web.shell.typed_principal import holds_pem, read_principal, read_principals
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,58 @@ def test_a_key_is_never_repeated():
     assert holds_pem(key)
     assert "MIIE" not in typed.fault + typed.note + typed.principal
     assert "certificate or a key" in typed.fault
+
+
+def names(text: str) -> list[str]:
+    return list(read_principals(text, 9).principals)
+
+
+@pytest.mark.parametrize(
+    ("text", "principals"),
+    [
+        ("User:alice, bob", ["User:alice", "User:bob"]),
+        ("User:alice;bob", ["User:alice", "User:bob"]),
+        ("User:a, Group:b", ["User:a", "Group:b"]),
+        ("alice, bob, Group:x", ["User:alice", "User:bob", "Group:x"]),
+        ("alice, bob, User:carol", ["User:alice", "User:bob", "User:carol"]),
+        ("User:carol, alice, bob", ["User:carol", "User:alice", "User:bob"]),
+        ("User:a,User:b,", ["User:a", "User:b"]),
+        ("User:b,", ["User:b"]),
+        (",bob;", ["User:bob"]),
+        ("a\nUser:b, c\n", ["User:a", "User:b", "User:c"]),
+    ],
+)
+def test_a_comma_separates_principals_with_a_type_and_without(text, principals):
+    assert names(text) == principals
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["User:CN=ops,O=Example", "User:CN=ops, O=Example", r"User:CN=Smith\, John,O=Example", "Group:CN=a;O=b"],
+)
+@pytest.mark.parametrize("other", ["User:bob", "Group:x"])
+def test_the_name_of_a_certificate_is_one_principal_beside_others(name, other):
+    assert read_principals(name, 9).notes == ()
+    assert names(name) == [name]
+    assert names(f"{name}, {other}") == [name, other]
+    assert names(f"{other},{name},") == [other, name]
+
+
+@pytest.mark.parametrize("text", ["User:CN=ops,O=Example, bob", "User:CN=ops, bob\nUser:x", "bob,CN=ops"])
+def test_how_a_text_that_may_be_one_name_or_two_is_read_is_said(text):
+    typed = read_principals(text, 9)
+
+    assert "is read as one principal, since a certificate's name holds commas" in typed.notes[-1]
+    assert "bob" in typed.principals[0]
+
+
+def test_each_bare_name_among_several_gets_its_type_and_a_note():
+    typed = read_principals("alice, bob, User:carol", 9)
+
+    assert typed.notes == ("'alice' has no type, so it is read as 'User:alice'. The same goes for 1 more.",)
+    assert read_principals("User:a, b", 9).notes == ("'b' has no type, so it is read as 'User:b'.",)
+
+
+def test_a_principal_of_another_type_is_a_second_one_where_one_fits():
+    assert "names 2 principals" in read_principal("User:a, Group:b").fault
+    assert "names 3 principals" in read_principal("alice, bob, Group:x").fault

@@ -244,10 +244,7 @@ class AclForm(forms.Form):
         typed = read_principals(self.cleaned_data["principal"], MOST_AT_ONCE)
         if typed.fault:
             raise forms.ValidationError(typed.fault)
-        if len(typed.notes) > 1:
-            self.notes.append(f"{typed.notes[0]} The same goes for {len(typed.notes) - 1:,} more.")
-        else:
-            self.notes += typed.notes
+        self.notes += typed.notes
         return typed.principals
 
     def clean_host(self) -> str:
