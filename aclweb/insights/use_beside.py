@@ -6,11 +6,11 @@ so of an ACL too; a topic or ACL that a cluster does not have is called absent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Q, QuerySet, Sum
+from django.db.models import Max, Q, Sum
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.model import PermissionType, ResourceType
@@ -36,11 +36,18 @@ MOST_NAMES = 50_000
 
 @dataclass(frozen=True)
 class Used:
-    """What one log holds of a name or an ACL. permitted: of an ACL, the requests that it settled."""
+    """What one log holds of a name or an ACL, in requests. An ACL settles those of its own permission alone: the other
+    number is None.
+    """
 
-    permitted: int = 0
-    denied: int = 0
+    permitted: int | None = 0
+    denied: int | None = 0
     last_at: datetime | None = None
+
+    @property
+    def counted(self) -> int:
+        """The requests that make it used: those of a name that were permitted, those that an ACL settled."""
+        return (self.denied if self.permitted is None else self.permitted) or 0
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,16 @@ class OnSide:
 
     state: str
     used: Used
+
+    @property
+    def permitted(self) -> int | None:
+        """How many requests were permitted; None where nobody can tell, or it is not there."""
+        return self.used.permitted if self.state in (USED, IDLE) else None
+
+    @property
+    def denied(self) -> int | None:
+        """How many requests were denied; None as for `permitted`, save where its log holds some."""
+        return self.used.denied if self.state in (USED, IDLE) else self.used.denied or None
 
 
 @dataclass(frozen=True)
@@ -96,6 +113,7 @@ class Beside:
 
 
 _Uses = Mapping[str, Used]
+_Judge = Callable[[str, Used], OnSide]
 _NONE = Used()
 
 
@@ -137,40 +155,70 @@ def _lines(window: Window, *, allowed: bool) -> Coalesce:
     return Coalesce(Sum(window.column, filter=Q(request__allowed=allowed)), 0)
 
 
-def _judge(cluster: Cluster, kind: str, *, is_told: bool) -> Callable[[str], str]:
-    """Return what tells the state of a name of which the log holds no permitted request."""
+def _judge(cluster: Cluster, kind: str, *, is_told: bool) -> _Judge:
+    """Return what tells of a name what it is on this cluster. The log alone says that it is used."""
     idle = IDLE if is_told else UNKNOWN
     view = in_force(cluster)
-    if kind == PRINCIPALS or view.known(ResourceType.TOPIC) is not Known.ALL:
-        return lambda _: idle
-    return lambda name: idle if view.loaded.holds(ResourceType.TOPIC, name) else ABSENT
+    all_known = kind == TOPICS and view.known(ResourceType.TOPIC) is Known.ALL
+
+    def judge(name: str, used: Used) -> OnSide:
+        if used.counted:
+            return OnSide(USED, used)
+        is_there = not all_known or view.loaded.holds(ResourceType.TOPIC, name)
+        return OnSide(idle if is_there else ABSENT, used)
+
+    return judge
 
 
 def _acls_compared(here: Cluster, there: Cluster) -> Beside:
-    loads = [current_load(cluster) for cluster in (here, there)]
-    used = [AclUse.objects.filter(load=load, requests__gt=0) for load in loads]
+    clusters = (here, there)
+    loads = [current_load(cluster) for cluster in clusters]
+    logged = [AclUse.objects.filter(load=load, requests__gt=0) for load in loads]
+    of_either = Q(key__in=logged[0].values("key")) | Q(key__in=logged[1].values("key"))
+    permissions = [_permissions(cluster, of_either) for cluster in clusters]
     sides, uses, judges = [], [], []
-    for cluster, load, own, other in zip((here, there), loads, used, reversed(used), strict=True):
+    for cluster, load, own, there_now in zip(clusters, loads, logged, permissions, strict=True):
         found = list(
             own.order_by("-requests", "key").values_list("key", "requests", "last_at")[: MOST_NAMES + 1]
         )
         whole = len(found) <= MOST_NAMES
         window = None if load is None else Window.of(load, None)
         sides.append(_side(cluster, load, window, _why_not(load, window, whole=True), whole=whole))
-        uses.append({key: Used(requests, 0, last_at) for key, requests, last_at in found[:MOST_NAMES]})
-        judges.append(_acl_judge(cluster, load, other))
-    rows = [row for row in _rows(uses, judges) if {row.here.state, row.there.state} != {ABSENT}]
+        known = permissions[0] | permissions[1]
+        # An ACL that is on neither cluster by now is not compared.
+        uses.append({key: _settled(known[key], *rest) for key, *rest in found[:MOST_NAMES] if key in known})
+        unused = unused_acls(cluster, load, evidence_of(load)).filter(of_either)
+        judges.append(_acl_judge(there_now, known, frozenset(unused.values_list("key", flat=True))))
+    rows = [row for row in _rows(uses, judges) if {row.here.state, row.there.state} & {USED, UNKNOWN}]
     return Beside(sides[0], sides[1], tuple(rows))
 
 
-def _acl_judge(cluster: Cluster, load: Load | None, other: QuerySet[AclUse]) -> Callable[[str], str]:
-    """Return what tells the state of an ACL that the log does not show in use, one of those that `other` does."""
-    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
-    keys = other.values("key")
-    in_force_here = frozenset(here.filter(key__in=keys).values_list("key", flat=True))
-    unused = unused_acls(cluster, load, evidence_of(load)).filter(key__in=keys)
-    idle = frozenset(unused.values_list("key", flat=True))
-    return lambda key: ABSENT if key not in in_force_here else IDLE if key in idle else UNKNOWN
+def _permissions(cluster: Cluster, wanted: Q) -> dict[str, str]:
+    """Return the permission of each of these ACLs that is in force on the cluster."""
+    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), wanted, cluster=cluster)
+    return dict(here.values_list("key", "permission_type"))
+
+
+def _settled(permission: str, requests: int = 0, last_at: datetime | None = None) -> Used:
+    if permission == PermissionType.DENY.name:
+        return Used(None, requests, last_at)
+    return Used(requests, None, last_at)
+
+
+def _acl_judge(there_now: Container[str], permissions: Mapping[str, str], idle: Container[str]) -> _Judge:
+    """Return what tells of an ACL what it is on a cluster.
+
+    there_now: the keys of those in force there. idle: of those that its log calls unused.
+    """
+
+    def judge(key: str, used: Used) -> OnSide:
+        if key not in there_now:
+            return OnSide(ABSENT, _NONE)
+        if used.counted:
+            return OnSide(USED, used)
+        return OnSide(IDLE if key in idle else UNKNOWN, _settled(permissions[key]))
+
+    return judge
 
 
 def _why_not(load: Load | None, window: Window | None, *, whole: bool) -> str:
@@ -186,24 +234,19 @@ def _side(cluster: Cluster, load: Load | None, window: Window | None, why_not: s
     return Side(cluster, load, first_at, last_at, why_not, whole)
 
 
-def _rows(uses: Collection[_Uses], judges: Iterable[Callable[[str], str]]) -> tuple[Compared, ...]:
+def _rows(uses: Collection[_Uses], judges: Iterable[_Judge]) -> tuple[Compared, ...]:
+    """Return what is used on either side, that with most requests first."""
     here, there = uses
-    tell_here, tell_there = judges
-    names = [name for name in {**here, **there} if _of(here, name).permitted or _of(there, name).permitted]
-    rows = [
-        Compared(
-            name, _on_side(_of(here, name), name, tell_here), _on_side(_of(there, name), name, tell_there)
-        )
-        for name in names
-    ]
+    judge_here, judge_there = judges
+    counted: dict[str, int] = {}
+    for name in {**here, **there}:
+        if number := _of(here, name).counted + _of(there, name).counted:
+            counted[name] = number
     return tuple(
-        sorted(rows, key=lambda row: (-row.here.used.permitted - row.there.used.permitted, row.name))
+        Compared(name, judge_here(name, _of(here, name)), judge_there(name, _of(there, name)))
+        for name in sorted(counted, key=lambda name: (-counted[name], name))
     )
 
 
 def _of(uses: _Uses, name: str) -> Used:
     return uses.get(name, _NONE)
-
-
-def _on_side(used: Used, name: str, tell: Callable[[str], str]) -> OnSide:
-    return OnSide(USED if used.permitted else tell(name), used)

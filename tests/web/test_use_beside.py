@@ -108,7 +108,58 @@ def test_a_cluster_without_a_log_has_no_number(both, read_cluster, tmp_path, pag
 
     assert "cannot tell what is used: no authorizer log of it has been read" in page_of()
     rows = list(csv.DictReader(io.StringIO(page_of("&format=csv"))))
-    assert {(row["there"], row["there_permitted"]) for row in rows} <= {("unknown", ""), ("absent", "")}
+    told = {(row["there"], row["there_permitted"], row["there_denied"]) for row in rows}
+    assert told == {("unknown", "", ""), ("absent", "", "")}
+    assert {row["here_denied"] for row in rows} == {"0", "5"}
+
+
+def test_a_number_is_null_of_what_is_absent_or_not_compared_unless_the_log_holds_some(
+    both, give, monkeypatch, page_of
+):
+    give(there=[*ASKED_THERE, logged("User:eve", "payments.us", lines=6, allowed=False)])
+
+    def denied_there():
+        return {
+            row["name"]: (row["there"], row["there_denied"])
+            for row in map(json.loads, page_of("&days=all&format=jsonl").splitlines())
+        }
+
+    told = denied_there()
+    assert told["payments.us"] == ("absent", 6)
+    assert told["orders"] == ("idle", 3)
+    give()
+    assert denied_there()["payments.us"] == ("absent", None)
+    monkeypatch.setattr("aclweb.insights.use_beside.MOST_NAMES", 1)
+    assert denied_there()["payments.eu"] == ("unknown", None)
+
+
+def test_an_acl_has_requests_of_its_own_permission_alone(both, give, page_of):
+    give(here_facts={"usage": [use(BINDINGS[6], requests=8), use(BINDINGS[1], requests=4)]})
+
+    told = {
+        row["principal"]: [
+            row[f"{side}_{number}"] for side in ("here", "there") for number in ("permitted", "denied")
+        ]
+        for row in map(json.loads, page_of("&what=acls&format=jsonl").splitlines())
+    }
+
+    assert told == {"User:eve": [None, 8, None, None], "User:bob": [4, None, 0, None]}
+    assert "8 denied" in page_of("&what=acls")
+    assert "8 requests" not in page_of("&what=acls")
+
+
+def test_an_acl_that_was_removed_after_the_load_is_not_there(both, give, page_of):
+    used = [use(BINDINGS[0], requests=9), use(BINDINGS[2], requests=2)]
+    give(here_facts={"usage": used}, there_facts={"usage": [use(BINDINGS[0], requests=5)]})
+    sync(both[0], client=FakeCluster(BINDINGS[3:], topics=["orders"], groups=[]))
+    both[0].refresh_from_db()
+
+    rows = [json.loads(line) for line in page_of("&what=acls&format=jsonl").splitlines()]
+
+    told = [
+        [row[key] for key in ("resource_name", "relation", "here", "here_permitted", "there")] for row in rows
+    ]
+    assert told == [["payments.", "there", "absent", None, "used"]], "the other is on neither cluster"
 
 
 def test_acls_are_compared_by_all_their_parts(both, give, page_of):

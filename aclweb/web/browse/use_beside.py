@@ -112,7 +112,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         if other is None:
             raise Http404(f"There is no other cluster {asked['other']!r} that you may look at.")
         found = use_beside(cluster, other, kind=kind, days=DAYS[days])
-        rows = _asked_rows(found, asked)
+        rows = _asked_rows(found, kind, asked)
         if "format" in asked:
             told = _told(found, kind, rows)
             columns = (*BINDING_COLUMNS, *EXPORTED) if kind == ACLS else ("name", *EXPORTED)
@@ -161,14 +161,14 @@ def _result(found: Beside, kind: str, rows: Sequence[Compared], asked: QueryDict
     }
 
 
-def _asked_rows(found: Beside, asked: QueryDict) -> Sequence[Compared]:
+def _asked_rows(found: Beside, kind: str, asked: QueryDict) -> Sequence[Compared]:
     shown, part = asked.get("show", ""), asked.get("q", "").casefold()
     return [
         row
         for row in found.rows
         if (shown not in RELATIONS or row.relation == shown)
         # An ACL has no name to look in.
-        and (not part or asked.get("what") == ACLS or part in row.name.casefold())
+        and (not part or kind == ACLS or part in row.name.casefold())
     ]
 
 
@@ -195,7 +195,10 @@ def _acls(clusters: Sequence[Cluster], keys: Sequence[str]) -> dict[str, AclBind
 
 
 def _told(found: Beside, kind: str, rows: Sequence[Compared]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file. What nobody can tell is null, and so is a number of what is absent."""
+    """Yield the rows of a file.
+
+    What nobody can tell is null; so is a number of what is absent, and the one that is not of an ACL's permission.
+    """
     clusters = (found.here.cluster, found.there.cluster)
     for start in range(0, len(rows), _EXPORTED_AT_ONCE):
         some = rows[start : start + _EXPORTED_AT_ONCE]
@@ -206,7 +209,6 @@ def _told(found: Beside, kind: str, rows: Sequence[Compared]) -> Iterator[dict[s
             yield named | dict(zip(EXPORTED, values, strict=True))
 
 
-def _values(side: OnSide) -> tuple[str, int | None, int, str | None]:
-    known = side.state in ("used", "idle")
+def _values(side: OnSide) -> tuple[str, int | None, int | None, str | None]:
     last_at = side.used.last_at.isoformat(" ", "seconds") if side.used.last_at else None
-    return side.state, side.used.permitted if known else None, side.used.denied, last_at
+    return side.state, side.permitted, side.denied, last_at
