@@ -6,10 +6,12 @@ A row of the name itself counts before one of a prefix, a longer prefix before a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
+from operator import attrgetter
 
 from django.db.models import Q
 
@@ -80,6 +82,7 @@ class OwnerBook:
     def __init__(self, cluster: Cluster, *kinds: str) -> None:
         self._literal: dict[tuple[str, str], Owned] = {}
         self._prefixed: dict[tuple[str, str], Owned] = {}
+        self._by_name: dict[str, list[Owned]] = {}
         lengths: dict[str, set[int]] = defaultdict(set)
         rows = cluster.owned_names.filter(kind__in=kinds or OwnedNames.Kind.values)
         for kind, *row in rows.values_list("kind", *_COLUMNS):
@@ -105,6 +108,28 @@ class OwnerBook:
                 return found
         return None
 
+    def below(self, kind: str, starts: Iterable[str]) -> Iterator[Owned]:
+        """Yield what is said of names, or of prefixes, that begin with any of these texts: each row once."""
+        rows = self._in_order(kind)
+        last: str | None = None
+        # In order, a text follows all that it begins with, so what is below it was yielded already.
+        for start in sorted(set(starts)):
+            if last is not None and start.startswith(last):
+                continue
+            last = start
+            first = bisect_left(rows, start, key=attrgetter("said_of"))
+            for each in islice(rows, first, None):
+                if not each.said_of.startswith(start):
+                    break
+                yield each
+
+    def _in_order(self, kind: str) -> list[Owned]:
+        if kind not in self._by_name:
+            rows = [*self._literal.items(), *self._prefixed.items()]
+            of_kind = [each for (own, _), each in rows if own == kind]
+            self._by_name[kind] = sorted(of_kind, key=attrgetter("said_of"))
+        return self._by_name[kind]
+
 
 def owners_of(cluster: Cluster, kind: str, names: Iterable[str]) -> Mapping[str, Owned]:
     """Return what is said of each of these names that has a row; one query."""
@@ -118,35 +143,34 @@ def owners_matched(cluster: Cluster, patterns: Iterable[ResourcePattern]) -> tup
     A pattern for many names matches what is said of each name below it, and what is said of all names above it. A glob
     may match what begins as it does. names of the answer: (kind, name or prefix, whether it is a prefix).
     """
-    rows: dict[str, list[Owned]] = defaultdict(list)
-    columns = ("kind", *_COLUMNS)
-    for kind, *row in cluster.owned_names.values_list(*columns):
-        rows[kind].append(Owned.of(tuple(row)))
+    book = OwnerBook(cluster)
     found: dict[tuple[str, tuple[str, ...]], dict[tuple[str, str, bool], None]] = defaultdict(dict)
-    for pattern in dict.fromkeys(patterns):
-        kind = pattern.resource_type.name
-        for each in _reached(rows[kind], pattern):
+
+    def add(kind: str, each: Owned | None) -> None:
+        if each is not None:
             found[each.owner, each.labels][kind, each.said_of, each.by_prefix] = None
+
+    starts: dict[str, set[str]] = defaultdict(set)
+    for pattern in patterns:
+        kind = pattern.resource_type.name
+        if pattern.pattern_type is PatternType.LITERAL and pattern.name != WILDCARD:
+            add(kind, book.of(kind, pattern.name))
+        else:
+            starts[kind].add(_start(pattern))
+    for kind, several in starts.items():
+        for start in several:
+            add(kind, book.of_all(kind, start))
+        for each in book.below(kind, several):
+            add(kind, each)
     return tuple(
         MatchedNames(owner, labels, tuple(sorted(names))) for (owner, labels), names in sorted(found.items())
     )
 
 
-def _reached(rows: Sequence[Owned], pattern: ResourcePattern) -> list[Owned]:
-    if pattern.pattern_type is PatternType.LITERAL and pattern.name != WILDCARD:
-        return _best(rows, pattern.name)
-    start = "" if pattern.name == WILDCARD else pattern.name
+def _start(pattern: ResourcePattern) -> str:
+    """Return how all names begin that a pattern for many names may match."""
+    if pattern.name == WILDCARD:
+        return ""
     if pattern.pattern_type is PatternType.GLOB:
-        start = _GLOB_SIGNS.split(pattern.name, maxsplit=1)[0]
-    below = [each for each in rows if each.said_of.startswith(start)]
-    above = _best([each for each in rows if each.by_prefix], start)
-    return [*below, *(each for each in above if each not in below)]
-
-
-def _best(rows: Iterable[Owned], name: str) -> list[Owned]:
-    """Return the row that counts for a name, if there is one."""
-    fitting = [
-        each for each in rows if (name.startswith(each.said_of) if each.by_prefix else name == each.said_of)
-    ]
-    best = max(fitting, key=lambda each: (not each.by_prefix, len(each.said_of)), default=None)
-    return [best] if best is not None else []
+        return _GLOB_SIGNS.split(pattern.name, maxsplit=1)[0]
+    return pattern.name
