@@ -12,6 +12,7 @@ import pytest
 
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.load import load
+from aclweb.insights.models import Load
 from aclweb.insights.use_map import LEVELS, OTHERS, prefix_of, use_map
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
@@ -340,3 +341,29 @@ def test_the_map_takes_few_queries(give, cho, signed_in, django_assert_max_num_q
 
     with django_assert_max_num_queries(14):
         client.get(MAP)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "topics/",
+        "topics/orders",
+        "topics/payments.eu",
+        "principal/?name=User:bob",
+        "acls/?use=unused",
+        "findings/",
+        "insights/",
+        "insights/use/",
+        "insights/use/owners/",
+        "insights/use/beside/",
+        "insights/week/",
+        "insights/analyses/",
+        "insights/coverage/",
+        "",
+    ],
+)
+def test_a_load_with_an_empty_manifest_breaks_no_page(give, page_of, path):
+    give()
+    Load.objects.update(manifest={})
+
+    assert "</html>" in page_of(f"/c/test-eu/{path}")
