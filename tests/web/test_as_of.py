@@ -268,6 +268,24 @@ def test_the_calendar_goes_back_to_the_first_revision_and_no_further(in_march, b
     assert 'href="?month=2026-03">March<' in later
 
 
+@pytest.mark.parametrize("month", ["2026-02", "2025-12", "0001-01"])
+def test_a_month_before_the_first_revision_leads_forward_alone(in_march, browser, month):
+    shown = browser.get(in_march + PAGES["acls"], {"month": month}).content.decode()
+
+    turns = shown.partition('<div class="month-turn">')[2].partition("</div>")[0]
+    assert turns.count("<a ") == turns.count('class="month-after"') == 1
+
+
+def test_the_next_page_of_a_list_does_not_open_the_calendar(in_march, cluster, browser, settings):
+    sync(cluster, client=Answers([allow("User:bob", "READ", f"orders.{number}") for number in range(3)]))
+    settings.ACLWEB_PAGE_SIZE = 1
+    shown = browser.get(in_march + PAGES["acls"], {"month": "2026-02", "page": "2"}).content.decode()
+
+    links = re.findall(r'rel="(?:prev|next)" href="([^"]*)"', shown)
+    assert links
+    assert not any("month" in link for link in links)
+
+
 def test_today_is_no_moment_of_the_past(site, cluster, browser):
     Revision.objects.filter(number=1).update(read_at="2026-03-01T12:00:00Z")
     today = f'aria-current="date">{timezone.now().day}</span>'

@@ -28,7 +28,7 @@ class DayOfRevisions:
 class MonthOfRevisions:
     """One month, in weeks that begin on Monday; None fills the days of other months.
 
-    before, after: the first days of the months to go on to; None where that one holds no revision for certain.
+    before, after: the first days of the months to go on to; None where no month on that side holds a revision.
     """
 
     first: datetime.date
@@ -42,7 +42,7 @@ class MonthOfRevisions:
 
 
 def month_of_revisions(cluster: Cluster, month: datetime.date, *, today: datetime.date) -> MonthOfRevisions:
-    """Return the month that this day is in, or the nearest that can hold a revision; one query."""
+    """Return the month that this day is in, or the nearest that can hold a revision; two queries at most."""
     month = max(datetime.date(FIRST_YEAR, 1, 1), min(month, today)).replace(day=1)
     after = _next(month)
     begin, end = (datetime.datetime.combine(day, datetime.time.min, datetime.UTC) for day in (month, after))
@@ -53,7 +53,10 @@ def month_of_revisions(cluster: Cluster, month: datetime.date, *, today: datetim
         .annotate(n=Count("pk"), least=Min("number"))
     )
     found = {row["day"]: row["n"] for row in days}
-    is_first = month == datetime.date(FIRST_YEAR, 1, 1) or any(row["least"] == 1 for row in days)
+    is_first = (
+        any(row["least"] == 1 for row in days)
+        or not Revision.objects.filter(cluster=cluster, read_at__lt=begin).exists()
+    )
     weeks = calendar.Calendar().monthdatescalendar(month.year, month.month)
     return MonthOfRevisions(
         first=month,
