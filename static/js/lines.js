@@ -7,7 +7,10 @@
     const lines = event.clipboardData.getData("text").split(/[\r\n]+/).map((line) => line.trim()).filter(Boolean);
     if (lines.length < 2) return;
     event.preventDefault();
-    field.setRangeText(lines.join(", "), field.selectionStart, field.selectionEnd, "end");
+    const before = field.value.slice(0, field.selectionStart), after = field.value.slice(field.selectionEnd);
+    const begin = !before.trim() || /[,;:]\s*$/.test(before) ? "" : ", ";
+    const end = !after.trim() || /^\s*[,;]/.test(after) ? "" : ", ";
+    field.setRangeText(begin + lines.join(", ") + end, field.selectionStart, field.selectionEnd, "end");
     field.dispatchEvent(new Event("input", { bubbles: true }));
   });
 })();

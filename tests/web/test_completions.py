@@ -247,6 +247,16 @@ class TestInABrowser:
         field.focus()
         field.evaluate(paste, "User:a\nUser:b\r\n\nUser:c\n")
         expect(field).to_have_value("User:a, User:b, User:c")
+        for held, at, whole in (
+            ("User:a", 6, "User:a, User:b, User:c"),
+            ("User:a, ", 8, "User:a, User:b, User:c"),
+            ("User:a", 0, "User:b, User:c, User:a"),
+        ):
+            field.fill(held)
+            field.evaluate("(field, at) => field.setSelectionRange(at, at)", at)
+            field.evaluate(paste, "User:b\nUser:c\n")
+            expect(field).to_have_value(whole)
+        field.fill("User:a, User:b, User:c")
         for label in ("Allow", "Exact"):
             page.get_by_text(label, exact=True).first.click()
         page.locator("#id_operation").select_option("READ")
