@@ -11,9 +11,11 @@ from html import unescape
 import pytest
 
 from aclweb.acl.model.delta import Delta
+from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import impact_rows
 from aclweb.web.drafts.diff_files import COLUMNS
 from tests.builders import allow
+from tests.inventory.answering_cluster import Answers
 from tests.web.test_replay_card import (  # noqa: F401 fixtures
     addresses,
     computed,
@@ -101,3 +103,63 @@ def test_a_row_has_the_one_acl_that_settles_it_where_the_page_has_one_row_for_al
     assert {row["decided_after_by"] for row in rows} == {
         f"Allow User:eli to Read topic stock.{number} from any host" for number in range(5)
     }
+
+
+@pytest.fixture
+def wide(synced, ada, signed_in):  # noqa: F811
+    """Gives the rows of the file of an edit that is about many principals, hosts, names and ACLs."""
+    browser = signed_in(ada)
+    users = [f"User:u{number:03}" for number in range(150)]
+    hosts = [f"10.0.0.{number}" for number in range(130)]
+    alike = "stock.".ljust(60, "x")
+    stay = [
+        *(allow(user, "READ", "stock.all") for user in users),
+        *(allow("User:eli", "READ", "stock.host", host=host) for host in hosts),
+    ]
+    go = [
+        allow("User:*", "READ", "stock.all"),
+        allow("User:eli", "READ", "stock.host"),
+        *(allow("User:fay", "READ", alike[:length], pattern="PREFIXED") for length in range(20, 50)),
+    ]
+    sync(synced, client=Answers([*stay, *go]))
+    links_of_page = links(browser.post("/c/test-eu/what-if/", {"line": removals(go)}, follow=True))
+
+    def rows() -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(browser.get(links_of_page[0]).getvalue().decode())))
+
+    return rows, users, hosts, [alike[:length] for length in range(20, 50)]
+
+
+def removals(bindings) -> list[str]:
+    return [json.dumps({"op": "remove", **binding.as_dict()}) for binding in bindings]
+
+
+def test_a_file_names_all_that_its_rows_are_about(wide):
+    rows, users, hosts, prefixes = wide
+
+    told = rows()
+
+    lost = [row for row in told if row["change"] == "loses"]
+    assert any(all(each in row["principals"] for each in users) for row in lost)
+    assert any(all(each in row["hosts"] for each in hosts) for row in lost)
+    decided = max((row["decided_before_by"] for row in told), key=len)
+    assert [each for each in prefixes if f" {each} " not in decided] == []
+    assert not any(" more" in "".join(row.values()) for row in told)
+    assert {row["cut"] for row in told} == {""}
+
+
+def test_a_file_that_would_be_too_large_says_in_each_row_what_it_leaves_out(wide, monkeypatch):
+    rows, *_ = wide
+    monkeypatch.setattr(impact_rows, "MOST_SPELLED_OUT", 140)
+
+    told = rows()
+
+    cut = {column for row in told for column in row["cut"].split(", ")}
+    assert {"principals", "decided_before_by"} <= cut
+    assert all((row["cut"] != "") == (" more" in "".join(row.values())) for row in told)
+    for row in told:
+        if "principals" in row["cut"]:
+            assert re.search(r" and \d+ more principals$", row["principals"])
+    assert any(row["cut"] == "" and row["hosts"].count("10.0.0.") > 100 for row in told), (
+        "as long as it is enough"
+    )

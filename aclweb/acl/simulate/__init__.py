@@ -14,7 +14,7 @@ from aclweb.acl.simulate.budget import (
     Watch,
 )
 from aclweb.acl.simulate.classes import Names
-from aclweb.acl.simulate.describing import described
+from aclweb.acl.simulate.describing import Described, described
 from aclweb.acl.simulate.digest import digest_of
 from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact, Side
 from aclweb.acl.simulate.keeping import of_entries, packed, trimmed, unpacked
@@ -46,6 +46,7 @@ __all__ = [
     "PREFIX",
     "WITHOUT_GLOBS",
     "Budget",
+    "Described",
     "Effect",
     "Group",
     "Impact",

@@ -39,6 +39,12 @@ class Described:
     regions: tuple[Region, ...]
     rest: NameSet
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many things each list holds that the words spell out."""
+        parts = [len(part) for each in self.regions for part in (each.less_starts, each.less)]
+        return (len(self.regions), *parts, len(self.rest))
+
     def covers(self, names: NameClass) -> bool:
         """Whether the words hold for a class of names."""
         return names in self.rest or any(_holds(region, names, self.rest.axis) for region in self.regions)

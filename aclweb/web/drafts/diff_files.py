@@ -1,4 +1,8 @@
-"""How is an access diff taken along: every group of it, of each kind, as CSV or JSON lines?"""
+"""How is an access diff taken along: every group of it, of each kind, as CSV or JSON lines?
+
+A row names all that it is about, unless that is too much for one file: then `cut` holds its columns that name the
+first and count the others.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,15 @@ COLUMNS = (
     "decided_after_by",
     "reason",
     "answers",
+    "cut",
 )
+_COLUMN_OF = {
+    "who": "principals",
+    "where": "hosts",
+    "which": "names",
+    "before": "decided_before_by",
+    "after": "decided_after_by",
+}
 
 
 def files(address: str, asked: Mapping[str, str], *, field: str = FIELD) -> list[tuple[str, str]]:
@@ -72,6 +84,7 @@ def _row(row: SpelledOut) -> dict[str, Any]:
         _acls(row.after.bindings, row.after.more),
         row.reason,
         row.cells,
+        ", ".join(_COLUMN_OF[field] for field in row.cut),
     )
     return dict(zip(COLUMNS, values, strict=True))
 

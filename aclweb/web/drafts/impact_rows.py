@@ -17,6 +17,7 @@ from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.model import AclBinding
 from aclweb.acl.simulate import (
     EXACT,
+    Described,
     Group,
     Impact,
     NameClass,
@@ -44,6 +45,9 @@ NAMES_A_PAGE = 100
 _OPEN = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 # Principals and hosts that an open row lists.
 MOST_LISTED = 100
+# Principals, hosts, names and ACLs that one file spells out in rows that have more than an open row lists. What is
+# beyond, in a diff of thousands of rows about thousands each, is left out of its row, which says so.
+MOST_SPELLED_OUT = 500_000
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class ImpactRow:
 
 @dataclass(frozen=True)
 class SpelledOut:
-    """One group in texts that name up to MOST_LISTED principals, hosts and names. where: empty for all hosts."""
+    """One group in texts. where: empty for all hosts. cut: the fields of which it does not spell out all."""
 
     kind: str
     who: str
@@ -90,6 +94,7 @@ class SpelledOut:
     after: Side
     reason: str
     cells: int
+    cut: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -148,8 +153,15 @@ class ImpactRows(Sequence[ImpactRow]):
         return ImpactRows(self._impact, list(_narrowed(self._impact, self._groups, principal, name)))
 
     def spelled_out(self) -> Iterator[SpelledOut]:
-        """Yield every row in texts, for a file."""
-        return (_spelled_out(self._impact, group) for group in self._groups)
+        """Yield every row in texts, for a file: whole as long as all of them spell out MOST_SPELLED_OUT things."""
+        left = MOST_SPELLED_OUT
+        for group in self._groups:
+            names = described(self._impact, group)
+            lengths = _lengths(self._impact, group, names)
+            is_whole = _is_short(lengths) or (size := sum(map(sum, lengths.values()))) <= left
+            if is_whole and not _is_short(lengths):
+                left -= size
+            yield _spelled_out(self._impact, group, names, lengths, is_whole=is_whole)
 
     def opened(self, number: int) -> Opened | None:
         """Return all that the row of that number is about; None where there is no such row."""
@@ -280,20 +292,44 @@ def _row(impact: Impact, group: Group, number: int) -> ImpactRow:
     )
 
 
-def _spelled_out(impact: Impact, group: Group) -> SpelledOut:
+def _lengths(impact: Impact, group: Group, names: Described) -> dict[str, tuple[int, ...]]:
+    """Return how many things each list of a row holds, by the field of SpelledOut."""
+    axes = impact.axes
+    return {
+        "who": (len(axes.principals.described(group.principals)[1]),),
+        "where": (len(hosts_of(axes.hosts, group.hosts, group.reason)[1]),),
+        "which": names.lengths,
+        "before": (len(group.before.determining) if group.before else 0,),
+        "after": (len(group.after.determining),),
+    }
+
+
+def _most(field: str) -> int:
+    return MOST_SHOWN_OPEN if field in ("before", "after") else MOST_LISTED
+
+
+def _is_short(lengths: Mapping[str, tuple[int, ...]]) -> bool:
+    return all(max(each) <= _most(field) for field, each in lengths.items())
+
+
+def _spelled_out(
+    impact: Impact, group: Group, names: Described, lengths: Mapping[str, tuple[int, ...]], *, is_whole: bool
+) -> SpelledOut:
     axes = impact.axes
     before = group.before
+    most = {field: max(each) if is_whole else _most(field) for field, each in lengths.items()}
     return SpelledOut(
         kind=group.change,
-        who=plain(who(axes.principals, group.principals, MOST_LISTED)),
-        where=plain(where(axes.hosts, group.hosts, MOST_LISTED, reason=group.reason)),
+        who=plain(who(axes.principals, group.principals, most["who"])),
+        where=plain(where(axes.hosts, group.hosts, most["where"], reason=group.reason)),
         operations=", ".join(operation.pascal for operation in group.operations),
         resource_type=group.resource_type.name,
-        which=plain(which(described(impact, group), MOST_LISTED)),
-        before=None if before is None else _side(before, before.determining, MOST_SHOWN_OPEN),
-        after=_side(group.after, group.after.determining, MOST_SHOWN_OPEN),
+        which=plain(which(names, most["which"])),
+        before=None if before is None else _side(before, before.determining, most["before"]),
+        after=_side(group.after, group.after.determining, most["after"]),
         reason=group.reason or "",
         cells=impact.cells_in(group),
+        cut=tuple(field for field, each in lengths.items() if max(each) > most[field]),
     )
 
 
