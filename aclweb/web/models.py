@@ -42,6 +42,7 @@ class NamedDraft(models.Model):
     # As in KeptDraft.
     content = models.BinaryField()
     lines = models.PositiveIntegerField()
+    new_topics = models.PositiveIntegerField(default=0)
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField()
 

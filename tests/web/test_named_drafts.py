@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 
 from aclweb.accounts.models import Grant, Role
 from aclweb.clusters import TopicInfo
@@ -342,3 +344,26 @@ def test_the_list_reads_no_content_however_many_there_are(
     with django_assert_max_num_queries(8) as queries:
         assert "draft 29" in text(browser.get(LIST))
     assert not any('nameddraft"."content"' in query["sql"] for query in queries.captured_queries)
+
+
+def test_the_list_says_how_many_new_topics_a_draft_has_beside_its_acls(browser):
+    browser.post(SAVE, {"new_topic": ["stock.new", "stock.two"], "name": "topics"})
+    address = f"{PAGE}?saved={NamedDraft.objects.get().key}"
+
+    def counts():
+        return re.findall(r'data-label="(ACLs|new topics)">(\d+)<', browser.get(LIST).content.decode())
+
+    assert counts() == [("ACLs", "0"), ("new topics", "2")]
+    browser.post(PAGE, hidden(browser.get(address)) | {"new_topic": ["stock.new"], "line": lines(3)})
+    assert counts() == [("ACLs", "3"), ("new topics", "1")]
+
+
+def test_the_new_topics_of_drafts_that_were_saved_before_are_counted(browser):
+    browser.post(SAVE, {"new_topic": ["stock.new", "stock.two"], "name": "topics"})
+    saved(browser)
+    NamedDraft.objects.update(new_topics=0)
+    count = import_module("aclweb.web.migrations.0003_new_topics_of_drafts").count
+
+    count(apps, None)
+
+    assert dict(NamedDraft.objects.values_list("name", "new_topics")) == {"topics": 2, "for billing": 0}

@@ -103,11 +103,8 @@ def standing(draft: NamedDraft, person: User, data: QueryDict) -> Standing:
     return Standing(draft, is_own=draft.owner_id == person.pk, is_overtaken=known != str(draft.version))
 
 
-def save_as(name: str, fields: Fields, *, lines: int, cluster: Cluster, person: User) -> NamedDraft:
-    """Keep a draft under a new name; raises NamedDraftError.
-
-    lines: how many ACLs it adds and removes.
-    """
+def save_as(name: str, fields: Fields, *, cluster: Cluster, person: User) -> NamedDraft:
+    """Keep a draft under a new name; raises NamedDraftError."""
     name = _name(name)
     content = _content(fields)
     if own_drafts(person, cluster).count() >= MOST_NAMED:
@@ -121,14 +118,14 @@ def save_as(name: str, fields: Fields, *, lines: int, cluster: Cluster, person: 
                 owner=person,
                 name=name,
                 content=content,
-                lines=lines,
                 updated_at=timezone.now(),
+                **_counts(fields),
             )
     except IntegrityError as error:
         raise _taken(name, cluster) from error
 
 
-def store(standing: Standing, fields: Fields, *, lines: int) -> Standing:
+def store(standing: Standing, fields: Fields) -> Standing:
     """Keep what its owner made of a draft, unless it was edited elsewhere.
 
     Raises NamedDraftError where it is too large.
@@ -139,11 +136,11 @@ def store(standing: Standing, fields: Fields, *, lines: int) -> Standing:
     content = _content(fields)
     now = timezone.now()
     written = NamedDraft.objects.filter(pk=draft.pk, version=draft.version).update(
-        content=content, lines=lines, updated_at=now, version=F("version") + 1
+        content=content, updated_at=now, version=F("version") + 1, **_counts(fields)
     )
     if not written:
         return Standing(draft, is_own=True, is_overtaken=True)
-    draft.content, draft.lines, draft.updated_at = content, lines, now
+    draft.content, draft.updated_at = content, now
     draft.version += 1
     return standing
 
@@ -174,6 +171,11 @@ def _name(typed: str) -> str:
 
 def _taken(name: str, cluster: Cluster) -> NamedDraftError:
     return NamedDraftError(f"You have a draft {shown(name)} on {cluster.name} already; choose another name.")
+
+
+def _counts(fields: Fields) -> dict[str, int]:
+    """Return what a list of drafts says of one: how many ACLs it adds and removes, and how many topics are new."""
+    return {"lines": len(fields.get("line", ())), "new_topics": len(fields.get("new_topic", ()))}
 
 
 def _given(fields: Fields) -> dict[str, list[str]]:

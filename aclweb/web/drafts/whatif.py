@@ -87,7 +87,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             form = AclForm(settings=view.settings)
     if living is not None and request.method == "POST":
         try:
-            living = named.store(living, _fields(draft), lines=len(draft.written))
+            living = named.store(living, _fields(draft))
         except named.NamedDraftError as error:
             living = replace(living, is_unkept=True)
             draft = replace(draft, faults=(*draft.faults, Fault(str(error))))
@@ -173,9 +173,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     draft = _read(request.POST, cluster, view, living)
     name = request.POST.get("name", "")
     try:
-        kept = named.save_as(
-            name, _fields(draft), lines=len(draft.written), cluster=cluster, person=request.user
-        )
+        kept = named.save_as(name, _fields(draft), cluster=cluster, person=request.user)
     except named.NamedDraftError as error:
         return _refused(request, cluster, view, draft, living, save_error=str(error), draft_name=name)
     messages.success(request, f"Saved as {kept.name}: what you edit from here on is kept in it.")
