@@ -6,9 +6,11 @@ so of an ACL too; a topic or ACL that a cluster does not have is called absent.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from django.db.models import Max, Q, Sum
 from django.db.models.functions import Coalesce
@@ -31,7 +33,7 @@ BOTH, ONLY_HERE, ONLY_THERE, OPEN = "both", "here", "there", "open"
 RELATIONS = (ONLY_HERE, ONLY_THERE, BOTH, OPEN)
 
 MOST_NAMES = 50_000
-"""So many names or ACLs of each side are compared, those with most requests first."""
+"""So many names or ACLs of each side are compared at most, those with most requests first."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Beside:
-    """Two clusters beside each other; what both logs show with no permitted request is left out."""
+    """Two clusters beside each other; what both logs show with no permitted request is left out.
+
+    most: how many names or ACLs of each side are compared.
+    """
 
     here: Side
     there: Side
+    most: int
     rows: tuple[Compared, ...]
 
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(row.relation for row in self.rows)
+
     def count(self, relation: str) -> int:
-        return sum(row.relation == relation for row in self.rows)
+        return self._counts[relation]
 
 
 _Uses = Mapping[str, Used]
@@ -117,28 +127,34 @@ _Judge = Callable[[str, Used], OnSide]
 _NONE = Used()
 
 
-def use_beside(here: Cluster, there: Cluster, *, kind: str, days: int | None) -> Beside:
+def use_beside(
+    here: Cluster, there: Cluster, *, kind: str, days: int | None, most: int | None = None
+) -> Beside:
     """Return what is used on either cluster; at most nine queries a side.
 
     kind: of KINDS. days: of `window.WINDOWS`, the last ones of each log, None for all; of ACLs it is always all.
+    most: at most so many names or ACLs of each side, and never more than MOST_NAMES.
     """
-    return _acls_compared(here, there) if kind == ACLS else _names_compared(here, there, kind, days)
+    most = MOST_NAMES if most is None else min(most, MOST_NAMES)
+    if kind == ACLS:
+        return _acls_compared(here, there, most)
+    return _names_compared(here, there, kind, days, most)
 
 
-def _names_compared(here: Cluster, there: Cluster, kind: str, days: int | None) -> Beside:
+def _names_compared(here: Cluster, there: Cluster, kind: str, days: int | None, most: int) -> Beside:
     sides, uses, judges = [], [], []
     for cluster in (here, there):
         load = current_load(cluster)
         window = None if load is None else Window.of(load, days)
-        found, whole = _of_names(window, kind) if window else ({}, True)
-        why_not = _why_not(load, window, whole=whole)
+        found, whole = _of_names(window, kind, most) if window else ({}, True)
+        why_not = _why_not(load, window, most, whole=whole)
         sides.append(_side(cluster, load, window, why_not, whole=whole))
         uses.append(found)
         judges.append(_judge(cluster, kind, is_told=not why_not))
-    return Beside(sides[0], sides[1], _rows(uses, judges))
+    return Beside(sides[0], sides[1], most, _rows(uses, judges))
 
 
-def _of_names(window: Window, kind: str) -> tuple[dict[str, Used], bool]:
+def _of_names(window: Window, kind: str, most: int) -> tuple[dict[str, Used], bool]:
     """Return what each name was used for, and whether every name is there."""
     name = "request__resource_name" if kind == TOPICS else "request__principal"
     rows = window.requests()
@@ -147,8 +163,8 @@ def _of_names(window: Window, kind: str) -> tuple[dict[str, Used], bool]:
     summed = rows.values_list(name).annotate(
         permitted=_lines(window, allowed=True), denied=_lines(window, allowed=False), last=Max("last_at")
     )
-    found = list(summed.order_by("-permitted", "-denied", name)[: MOST_NAMES + 1])
-    return {name: Used(*rest) for name, *rest in found[:MOST_NAMES]}, len(found) <= MOST_NAMES
+    found = list(summed.order_by("-permitted", "-denied", name)[: most + 1])
+    return {name: Used(*rest) for name, *rest in found[:most]}, len(found) <= most
 
 
 def _lines(window: Window, *, allowed: bool) -> Coalesce:
@@ -170,7 +186,7 @@ def _judge(cluster: Cluster, kind: str, *, is_told: bool) -> _Judge:
     return judge
 
 
-def _acls_compared(here: Cluster, there: Cluster) -> Beside:
+def _acls_compared(here: Cluster, there: Cluster, most: int) -> Beside:
     clusters = (here, there)
     loads = [current_load(cluster) for cluster in clusters]
     logged = [AclUse.objects.filter(load=load, requests__gt=0) for load in loads]
@@ -178,19 +194,17 @@ def _acls_compared(here: Cluster, there: Cluster) -> Beside:
     permissions = [_permissions(cluster, of_either) for cluster in clusters]
     sides, uses, judges = [], [], []
     for cluster, load, own, there_now in zip(clusters, loads, logged, permissions, strict=True):
-        found = list(
-            own.order_by("-requests", "key").values_list("key", "requests", "last_at")[: MOST_NAMES + 1]
-        )
-        whole = len(found) <= MOST_NAMES
+        found = list(own.order_by("-requests", "key").values_list("key", "requests", "last_at")[: most + 1])
+        whole = len(found) <= most
         window = None if load is None else Window.of(load, None)
-        sides.append(_side(cluster, load, window, _why_not(load, window, whole=True), whole=whole))
+        sides.append(_side(cluster, load, window, _why_not(load, window, most, whole=True), whole=whole))
         known = permissions[0] | permissions[1]
         # An ACL that is on neither cluster by now is not compared.
-        uses.append({key: _settled(known[key], *rest) for key, *rest in found[:MOST_NAMES] if key in known})
+        uses.append({key: _settled(known[key], *rest) for key, *rest in found[:most] if key in known})
         unused = unused_acls(cluster, load, evidence_of(load)).filter(of_either)
         judges.append(_acl_judge(there_now, known, frozenset(unused.values_list("key", flat=True))))
     rows = [row for row in _rows(uses, judges) if {row.here.state, row.there.state} & {USED, UNKNOWN}]
-    return Beside(sides[0], sides[1], tuple(rows))
+    return Beside(sides[0], sides[1], most, tuple(rows))
 
 
 def _permissions(cluster: Cluster, wanted: Q) -> dict[str, str]:
@@ -221,11 +235,11 @@ def _acl_judge(there_now: Container[str], permissions: Mapping[str, str], idle: 
     return judge
 
 
-def _why_not(load: Load | None, window: Window | None, *, whole: bool) -> str:
+def _why_not(load: Load | None, window: Window | None, most: int, *, whole: bool) -> str:
     if load is None:
         return NO_LOG
     if not whole:
-        return f"{MOST_NAMES:,} names are compared, and its log has more"
+        return f"{most:,} names are compared, and its log has more"
     return evidence_in_days(evidence_of(load), window).why_not[PermissionType.ALLOW]
 
 

@@ -203,7 +203,18 @@ def test_names_beyond_the_most_are_not_called_idle(both, give, monkeypatch, page
     found = use_beside(*both, kind="topics", days=None)
 
     assert states(found) == {"payments.eu": ("open", "used", "unknown"), "stock": ("there", "absent", "used")}
-    assert "Its log has more than are compared here" in page_of("&days=all")
+    assert "Its log has more than the 1 with most requests that are compared here" in page_of("&days=all")
+
+
+def test_a_page_compares_fewer_names_than_its_files_and_says_so(both, give, monkeypatch, page_of):
+    give()
+    monkeypatch.setattr("aclweb.web.browse.use_beside.MOST_ON_PAGE", 1)
+
+    page = page_of("&days=all")
+
+    assert page.count("<tr data-row>") == 2
+    assert "compared here; the files compare 50,000." in page
+    assert len(page_of("&days=all&format=jsonl").splitlines()) == 4
 
 
 def test_a_cluster_that_one_may_not_look_at_is_not_found(both, give, dot, signed_in):

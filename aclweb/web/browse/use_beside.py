@@ -19,6 +19,7 @@ from aclweb.insights.use_beside import (
     ACLS,
     BOTH,
     KINDS,
+    MOST_NAMES,
     ONLY_HERE,
     ONLY_THERE,
     OPEN,
@@ -55,6 +56,8 @@ EXPORTED = (
     "there_last_at",
 )
 _EXPORTED_AT_ONCE = 500
+MOST_ON_PAGE = 5_000
+"""So many names or ACLs of each side are compared for a page, which nobody waits for; files have MOST_NAMES."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         other = next((each for each in others if each.slug == asked["other"]), None)
         if other is None:
             raise Http404(f"There is no other cluster {asked['other']!r} that you may look at.")
-        found = use_beside(cluster, other, kind=kind, days=DAYS[days])
+        found = use_beside(
+            cluster, other, kind=kind, days=DAYS[days], most=None if "format" in asked else MOST_ON_PAGE
+        )
         rows = _asked_rows(found, kind, asked)
         if "format" in asked:
             told = _told(found, kind, rows)
@@ -140,6 +145,7 @@ def _result(found: Beside, kind: str, rows: Sequence[Compared], asked: QueryDict
     every = Choice("", "All", len(found.rows), shown not in RELATIONS, without(asked, "show"))
     return {
         "found": found,
+        "most_in_files": MOST_NAMES,
         "sides": (found.here, found.there),
         "other": found.there.cluster,
         "page": page,
