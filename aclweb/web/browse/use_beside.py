@@ -57,7 +57,7 @@ EXPORTED = (
 )
 _EXPORTED_AT_ONCE = 500
 MOST_ON_PAGE = 5_000
-"""So many names or ACLs of each side are compared for a page, which nobody waits for; files have MOST_NAMES."""
+"""So many names or ACLs of each side are compared while somebody waits for a page; files have MOST_NAMES."""
 
 
 @dataclass(frozen=True)
