@@ -113,9 +113,7 @@ def test_a_cluster_without_a_log_has_no_number(both, read_cluster, tmp_path, pag
     assert {row["here_denied"] for row in rows} == {"0", "5"}
 
 
-def test_a_number_is_null_of_what_is_absent_or_not_compared_unless_the_log_holds_some(
-    both, give, monkeypatch, page_of
-):
+def test_a_number_of_what_is_absent_or_not_compared_is_null_unless_logged(both, give, monkeypatch, page_of):
     give(there=[*ASKED_THERE, logged("User:eve", "payments.us", lines=6, allowed=False)])
 
     def denied_there():
