@@ -200,7 +200,13 @@ def _acls_compared(here: Cluster, there: Cluster, most: int) -> Beside:
         sides.append(_side(cluster, load, window, _why_not(load, window, most, whole=True), whole=whole))
         known = permissions[0] | permissions[1]
         # An ACL that is on neither cluster by now is not compared.
-        uses.append({key: _settled(known[key], *rest) for key, *rest in found[:most] if key in known})
+        uses.append(
+            {
+                key: _settled(known[key], requests, last_at)
+                for key, requests, last_at in found[:most]
+                if key in known
+            }
+        )
         unused = unused_acls(cluster, load, evidence_of(load)).filter(of_either)
         judges.append(_acl_judge(there_now, known, frozenset(unused.values_list("key", flat=True))))
     rows = [row for row in _rows(uses, judges) if {row.here.state, row.there.state} & {USED, UNKNOWN}]
