@@ -7,6 +7,7 @@ the archive, which is what the registry calls its integrity.
 
 Of Tabler only the rules for the classes we use are kept (see TABLER_CLASSES): the whole
 sheet is ten times as large, and its utility classes with `!important` would win over ours.
+Of Apache ECharts only the parts that draw our charts are kept: see vendor_charts.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import vendor_charts
 
 VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
 
@@ -251,6 +254,9 @@ def vendor() -> None:
             ledger.append(
                 {"name": package.name, "version": package.version, "licence": licence, "integrity": integrity}
             )
+        building = Path(name) / "building"
+        building.mkdir()
+        ledger += vendor_charts.build(VENDOR / "echarts", building)
     (VENDOR / "vendor.json").write_text(json.dumps(ledger, indent=2) + "\n")
     for path in sorted(VENDOR.rglob("*")):
         if path.is_file():
