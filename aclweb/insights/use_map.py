@@ -59,6 +59,52 @@ class MapRow:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """What one principal did with the topics of one prefix; None is what the log cannot tell.
+
+    configured: the ALLOW ACLs that name both; an ACL on all topics is of the prefix `*`, so requests may be permitted
+    without one here.
+    """
+
+    principal: str
+    prefix: str
+    used: int | None
+    denied: int | None
+    configured: int
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Every pair with any of the three numbers, those of most requests first; days, whole, why_not as in UseMap.
+
+    why_not also says why nobody knows what was used.
+    """
+
+    load: Load | None
+    rows: tuple[Pair, ...]
+    days: int
+    whole: bool
+    why_not: str
+
+    @property
+    def most(self) -> int:
+        """How many pairs of principal and topic are counted where it is not `whole`."""
+        return MOST_PAIRS
+
+
+@dataclass(frozen=True)
+class Together:
+    """The three numbers as a map. principals, prefixes: as the columns of UseMap, by most requests, then most ACLs.
+
+    cells: those with any number, as (place of the prefix, place of the principal, level of what is used, pair).
+    """
+
+    principals: tuple[tuple[str, int], ...]
+    prefixes: tuple[tuple[str, int], ...]
+    cells: tuple[tuple[int, int, int, Pair], ...]
+
+
+@dataclass(frozen=True)
 class UseMap:
     """Principals by prefixes; those with most come first, and what is beyond the limits is one row and one column.
 
@@ -103,6 +149,80 @@ def use_map(
         days=len(days_of(load, most=days)),
         whole=whole,
         why_not=evidence_of(load).why_not[PermissionType.ALLOW] if kind == USED else "",
+    )
+
+
+def used_denied_configured(cluster: Cluster, *, days: int) -> Pairs:
+    """Return what `use_map` tells of each of its kinds, together; at most four queries."""
+    load = current_load(cluster)
+    configured = _configured(cluster)
+    used: _Cells = Counter()
+    denied: _Cells = Counter()
+    whole = True
+    if load is not None:
+        denied, whole = _logged(load, allowed=False, days=days)
+        if load.permits_seen:
+            used, all_used = _logged(load, allowed=True, days=days)
+            whole = whole and all_used
+    rows = [
+        Pair(
+            *names,
+            used[names] if load is not None and load.permits_seen else None,
+            denied[names] if load is not None else None,
+            configured[names],
+        )
+        for names in {*used, *denied, *configured}
+    ]
+    rows.sort(
+        key=lambda each: (
+            -(each.used or 0),
+            -(each.denied or 0),
+            -each.configured,
+            each.principal,
+            each.prefix,
+        )
+    )
+    return Pairs(
+        load,
+        tuple(rows),
+        0 if load is None else len(days_of(load, most=days)),
+        whole,
+        NO_LOG if load is None else evidence_of(load).why_not[PermissionType.ALLOW],
+    )
+
+
+def together(pairs: Pairs, *, most_principals: int = 40, most_prefixes: int = 24) -> Together:
+    """Return the pairs as a map; what is beyond the limits is one row and one column, as in `use_map`."""
+    by_principal: Counter[str] = Counter()
+    by_prefix: Counter[str] = Counter()
+    for pair in pairs.rows:
+        # Requests come first; an ACL only tells apart those without any.
+        weight = ((pair.used or 0) + (pair.denied or 0)) * 1_000_000 + pair.configured
+        by_principal[pair.principal] += weight
+        by_prefix[pair.prefix] += weight
+    principals = _with_others(_named(by_principal, most_principals), by_principal)
+    prefixes = _with_others(_named(by_prefix, most_prefixes), by_prefix)
+    rows = {name: place for place, (name, _) in enumerate(principals)}
+    columns = {name: place for place, (name, _) in enumerate(prefixes)}
+    found: dict[tuple[int, int], Pair] = {}
+    for pair in pairs.rows:
+        principal = pair.principal if pair.principal in rows else OTHERS
+        prefix = pair.prefix if pair.prefix in columns else OTHERS
+        place = columns[prefix], rows[principal]
+        before = found.get(place)
+        found[place] = Pair(
+            principal,
+            prefix,
+            pair.used if before is None or before.used is None else before.used + (pair.used or 0),
+            pair.denied if before is None or before.denied is None else before.denied + (pair.denied or 0),
+            pair.configured + (before.configured if before else 0),
+        )
+    uses = [pair.used for pair in found.values() if pair.used]
+    span = min(uses, default=0), max(uses, default=0)
+    return Together(
+        tuple(principals),
+        tuple(prefixes),
+        tuple((*place, _level(pair.used or 0, *span), pair) for place, pair in sorted(found.items())),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -164,7 +165,9 @@ def test_every_vendored_package_has_its_licence_and_its_sum():
 
 def test_the_chart_library_is_the_recorded_build_and_evaluates_no_text():
     vendor = Path(settings.BASE_DIR) / "static" / "vendor"
-    (built,) = [entry["built"] for entry in json.loads((vendor / "vendor.json").read_text()) if "built" in entry]
+    (built,) = [
+        entry["built"] for entry in json.loads((vendor / "vendor.json").read_text()) if "built" in entry
+    ]
     sent = (vendor / built["file"]).read_bytes()
 
     assert hashlib.sha256(sent).hexdigest() == built["sha256"]

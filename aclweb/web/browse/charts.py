@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 SPARK_WIDTH = 92
@@ -45,7 +45,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class DayChart:
-    """Rows of bars over the same days. marks: (x, word) of some days below them."""
+    """Rows of bars over the same days. marks: (x, word) of some days below them.
+
+    figures: what static/js/chart-days.js draws in its place; empty where it draws none.
+    """
 
     width: int
     height: int
@@ -53,6 +56,7 @@ class DayChart:
     panels: tuple[Panel, ...]
     marks: tuple[tuple[float, str], ...]
     foot: int
+    figures: Mapping[str, object] = field(default_factory=dict)
 
 
 def short(number: int) -> str:
@@ -123,7 +127,11 @@ def day_chart(
         for number, day in enumerate(days)
         if number % every == 0
     )
-    return DayChart(CHART_WIDTH, foot + 18, _LEFT, tuple(panels), marks, foot)
+    figures = {
+        "days": list(days),
+        "rows": [{"label": label, "tone": tone, "counts": list(counts)} for label, tone, counts in rows],
+    }
+    return DayChart(CHART_WIDTH, foot + 18, _LEFT, tuple(panels), marks, foot, figures)
 
 
 def _bar(x: float, width: float, lines: int, most: int, top: float, height: float, title: str) -> Bar:

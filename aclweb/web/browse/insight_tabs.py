@@ -61,7 +61,7 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
         Tab("denials", "Denials", reverse("insights", args=[cluster.slug]), new, "deny" if new else ""),
         Tab("findings", "Findings", reverse("findings", args=[cluster.slug]), found),
         Tab("unused", "Unused", f"{acls}?use=unused", unused),
-        Tab("use", "Use", reverse("use-map", args=[cluster.slug])),
+        Tab("use", "Use", f"{reverse('use-map', args=[cluster.slug])}?show=all"),
         Tab("week", "Week", reverse("week", args=[cluster.slug])),
         Tab("analyses", "Analyses", reverse("analyses", args=[cluster.slug])),
         Tab("coverage", "Coverage", reverse("coverage", args=[cluster.slug])),

@@ -12,16 +12,37 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.notation import write_rows
 from aclweb.insights.coverage import freshness
-from aclweb.insights.use_map import CONFIGURED, DENIED, KINDS, OTHERS, USED, WINDOWS, UseMap, use_map
+from aclweb.insights.models import Load
+from aclweb.insights.use_map import (
+    CONFIGURED,
+    DENIED,
+    KINDS,
+    OTHERS,
+    USED,
+    WINDOWS,
+    Pair,
+    Pairs,
+    UseMap,
+    together,
+    use_map,
+    used_denied_configured,
+)
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field
 from aclweb.web.browse.charts import short
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked, page_of
+from aclweb.web.shell.spelling import visible
 
+TOGETHER = "all"
+"""What `?show=` says for used, denied and configured together; without it the map is of what is used."""
+
+PAIRS_A_PAGE = 50
+EXPORTED_TOGETHER = ("principal", "prefix", "used", "denied", "configured")
 EXPORTED = ("principal", "prefix", "number")
-WORDS = {USED: "Used", DENIED: "Denied", CONFIGURED: "Configured"}
+WORDS = {TOGETHER: "All three", USED: "Used", DENIED: "Denied", CONFIGURED: "Configured"}
 _NUMBERS = {USED: "permitted requests", DENIED: "denied requests", CONFIGURED: "ALLOW ACLs"}
 _USUAL = 30
 
@@ -31,10 +52,12 @@ _USUAL = 30
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the map; `?show=` and `?days=` choose what it counts, `?format=csv` and `json` give all of it."""
     cluster = access.cluster_or_404(request.user, slug)
-    kind = request.GET.get("show", "")
-    kind = kind if kind in KINDS else USED
     text = request.GET.get("days", "")
     days = int(text) if text in {str(each) for each in WINDOWS} else _USUAL
+    kind = request.GET.get("show", "")
+    if kind == TOGETHER:
+        return _together(request, cluster, used_denied_configured(cluster, days=days), days)
+    kind = kind if kind in KINDS else USED
     found = use_map(cluster, kind=kind, days=days)
     if request.GET.get("format") == "csv":
         if found.unknown:
@@ -55,21 +78,30 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
                 "why_not": found.why_not,
             }
         )
-    context: dict[str, Any] = {
-        "cluster": cluster,
-        "head": head(cluster, found.load),
-        "tab": "use",
-        "view": "map",
+    context = _shared(request, cluster, found.load, kind, days) | {
         "found": found,
-        "kind": kind,
-        "days": days,
         "numbers": _NUMBERS[kind],
         "columns": [(prefix, count, _listed(cluster, prefix)) for prefix, count in found.prefixes],
         "rows": [_row(cluster, found, place, _NUMBERS[kind]) for place in range(len(found.rows))],
-        "freshness": freshness(cluster, found.load),
+    }
+    return render_page(request, "browse/insights/use_map.html", None, context, section="insights")
+
+
+def _shared(
+    request: HttpRequest, cluster: Cluster, load: Load | None, kind: str, days: int
+) -> dict[str, Any]:
+    """Return what the page needs whatever it counts."""
+    return {
+        "cluster": cluster,
+        "head": head(cluster, load),
+        "tab": "use",
+        "view": "map",
+        "kind": kind,
+        "days": days,
+        "freshness": freshness(cluster, load),
         "kinds": [
             Choice(each, WORDS[each], None, each == kind, with_field(request.GET, "show", each))
-            for each in KINDS
+            for each in (TOGETHER, *KINDS)
         ],
         "windows": [
             Choice(str(each), f"{each} days", None, each == days, with_field(request.GET, "days", str(each)))
@@ -78,7 +110,63 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "csv_url": with_field(request.GET, "format", "csv"),
         "json_url": with_field(request.GET, "format", "json"),
     }
-    return render_page(request, "browse/insights/use_map.html", None, context, section="insights")
+
+
+def _together(request: HttpRequest, cluster: Cluster, found: Pairs, days: int) -> HttpResponse:
+    """Show what is used, denied and configured in one map, whose table and files have every pair."""
+    if request.GET.get("format") == "csv":
+        rows = (["" if cell is None else str(cell) for cell in _as_row(pair)] for pair in found.rows)
+        answer = HttpResponse(write_rows(EXPORTED_TOGETHER, rows), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="use-map-{cluster.slug}.csv"'
+        return answer
+    if request.GET.get("format") == "json":
+        cells = [dict(zip(EXPORTED_TOGETHER, _as_row(pair), strict=True)) for pair in found.rows]
+        told = {
+            "show": TOGETHER,
+            "days": days,
+            "cells": cells,
+            "whole": found.whole,
+            "why_not": found.why_not,
+        }
+        return JsonResponse(told)
+    page = page_of(found.rows, page_asked(request.GET), PAIRS_A_PAGE)
+    permits = found.load is not None and found.load.permits_seen
+    context = _shared(request, cluster, found.load, TOGETHER, days) | {
+        "found": found,
+        "permits_known": permits,
+        "unused": sum(pair.configured > 0 and pair.used == 0 for pair in found.rows),
+        "with_denials": sum(bool(pair.denied) for pair in found.rows),
+        "page": page,
+        "pairs": [
+            (pair, links.principal(cluster, pair.principal), _listed(cluster, pair.prefix, pair.principal))
+            for pair in page.object_list
+        ],
+        "drawn": _drawn(cluster, found),
+    }
+    return render_page(request, "browse/insights/use_together.html", None, context, section="insights")
+
+
+def _as_row(pair: Pair) -> tuple[str | int | None, ...]:
+    return pair.principal, pair.prefix, pair.used, pair.denied, pair.configured
+
+
+def _drawn(cluster: Cluster, found: Pairs) -> dict[str, Any]:
+    """Return what static/js/chart-map.js draws: names, and the numbers of each cell that has any."""
+    shown = together(found)
+    return {
+        "principals": [
+            {"name": name, "label": visible(name), "count": count} for name, count in shown.principals
+        ],
+        "prefixes": [
+            {"name": name, "label": visible(name), "count": count} for name, count in shown.prefixes
+        ],
+        "cells": [
+            [column, row, pair.used, pair.denied, pair.configured, level]
+            for column, row, level, pair in shown.cells
+        ],
+        "acls": reverse("acls", args=[cluster.slug]),
+        "principal": reverse("principal", args=[cluster.slug]),
+    }
 
 
 def _row(cluster: Cluster, found: UseMap, place: int, numbers: str) -> dict[str, Any]:
@@ -91,9 +179,10 @@ def _row(cluster: Cluster, found: UseMap, place: int, numbers: str) -> dict[str,
     return {"principal": row.principal, "count": row.count, "url": url, "total": row.total, "cells": cells}
 
 
-def _listed(cluster: Cluster, prefix: str) -> str:
-    """Return the address of the ACLs on topics that begin so; empty for those of many prefixes."""
+def _listed(cluster: Cluster, prefix: str, principal: str = "") -> str:
+    """Return the address of the ACLs on topics that begin so, of one principal if given; empty for many prefixes."""
     if prefix in (OTHERS, "*"):
         return ""
-    asked = links.encoded(resource_type="TOPIC", name=prefix, match="starts")
+    who = {"principal": principal} if principal else {}
+    asked = links.encoded(**who, resource_type="TOPIC", name=prefix, match="starts")
     return f"{reverse('acls', args=[cluster.slug])}?{asked}"
