@@ -204,6 +204,12 @@ def in_force_since(cluster: Cluster, numbers: Collection[int]) -> dict[int, date
     return {pk: at for pk, at in applied.values_list("pk", "finished_at") if at is not None}
 
 
+def change_of_revision(revision: OuterRef) -> Subquery:
+    """Return, for a query of revisions, the number of the first change that was read back with each."""
+    read_back = Change.objects.filter(applied_revision=revision).order_by("pk")
+    return Subquery(read_back.values("pk")[:1])
+
+
 def applied_at(cluster: QuerySet[Cluster, Any], number: OuterRef) -> Subquery:
     """Return, for a query of something else, what `in_force_since` says of the change with this number.
 

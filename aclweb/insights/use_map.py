@@ -12,13 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import PatternType, PermissionType, ResourceType
 from aclweb.insights.current import current_load
-from aclweb.insights.models import Load
+from aclweb.insights.models import Load, RequestTotals
 from aclweb.insights.requests import days_of, requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
@@ -31,12 +32,16 @@ WINDOWS = (7, 30, 90)
 OTHERS = ""
 """In the place of a principal or a prefix: those that have no row or column of their own."""
 
+ALL = "*"
+"""In the place of a prefix: all topics."""
+
 LEVELS = 5
 
 MOST_PAIRS = 50_000
 """So many pairs of principal and topic are added up for a map, those of most lines first."""
 
 _PREFIX = re.compile(r"[^._-]*[._-]?")
+_PAIR = ("request__principal", "request__resource_name")
 _Cells = Counter[tuple[str, str]]
 
 
@@ -62,8 +67,8 @@ class MapRow:
 class Pair:
     """What one principal did with the topics of one prefix; None is what the log cannot tell.
 
-    configured: the ALLOW ACLs that name both; an ACL on all topics is of the prefix `*`, so requests may be permitted
-    without one here.
+    configured: the ALLOW ACLs that name both. An ACL on all topics is of the prefix `*`, which no topic has: its use is
+    that of the other prefixes, so here None.
     """
 
     principal: str
@@ -72,19 +77,19 @@ class Pair:
     denied: int | None
     configured: int
 
+    @property
+    def is_all(self) -> bool:
+        return self.prefix == ALL
+
 
 @dataclass(frozen=True)
 class Pairs:
-    """Every pair with any of the three numbers, those of most requests first; days, whole, why_not as in UseMap.
-
-    why_not also says why nobody knows what was used.
-    """
+    """Every pair with any of the three numbers, those of most requests first; days and whole as in UseMap."""
 
     load: Load | None
     rows: tuple[Pair, ...]
     days: int
     whole: bool
-    why_not: str
 
     @property
     def most(self) -> int:
@@ -153,27 +158,31 @@ def use_map(
 
 
 def used_denied_configured(cluster: Cluster, *, days: int) -> Pairs:
-    """Return what `use_map` tells of each of its kinds, together; at most four queries."""
+    """Return what `use_map` tells of each of its kinds, together; at most three queries.
+
+    The limit on what is added up is of permitted and denied requests together.
+    """
     load = current_load(cluster)
     configured = _configured(cluster)
-    used: _Cells = Counter()
-    denied: _Cells = Counter()
+    logged: dict[bool, _Cells] = {True: Counter(), False: Counter()}
     whole = True
     if load is not None:
-        denied, whole = _logged(load, allowed=False, days=days)
-        if load.permits_seen:
-            used, all_used = _logged(load, allowed=True, days=days)
-            whole = whole and all_used
-    rows = [
+        lines = f"lines_{days}"
+        rows = requests_of(load).filter(request__resource_type=ResourceType.TOPIC.name, **{f"{lines}__gt": 0})
+        summed, whole = _largest(rows, lines, (*_PAIR, "request__allowed"))
+        for principal, topic, allowed, number in summed:
+            logged[allowed][principal, prefix_of(topic)] += number
+    permits = load is not None and load.permits_seen
+    found = [
         Pair(
             *names,
-            used[names] if load is not None and load.permits_seen else None,
-            denied[names] if load is not None else None,
+            logged[True][names] if permits and names[1] != ALL else None,
+            logged[False][names] if load is not None and names[1] != ALL else None,
             configured[names],
         )
-        for names in {*used, *denied, *configured}
+        for names in {*logged[True], *logged[False], *configured}
     ]
-    rows.sort(
+    found.sort(
         key=lambda each: (
             -(each.used or 0),
             -(each.denied or 0),
@@ -182,13 +191,7 @@ def used_denied_configured(cluster: Cluster, *, days: int) -> Pairs:
             each.prefix,
         )
     )
-    return Pairs(
-        load,
-        tuple(rows),
-        0 if load is None else len(days_of(load, most=days)),
-        whole,
-        NO_LOG if load is None else evidence_of(load).why_not[PermissionType.ALLOW],
-    )
+    return Pairs(load, tuple(found), 0 if load is None else len(days_of(load, most=days)), whole)
 
 
 def together(pairs: Pairs, *, most_principals: int = 40, most_prefixes: int = 24) -> Together:
@@ -238,13 +241,20 @@ def _logged(load: Load, *, allowed: bool, days: int) -> tuple[_Cells, bool]:
     rows = requests_of(load).filter(
         request__resource_type=ResourceType.TOPIC.name, request__allowed=allowed, **{f"{lines}__gt": 0}
     )
-    pairs = rows.values_list("request__principal", "request__resource_name").annotate(number=Sum(lines))
-    largest = pairs.order_by("-number", "request__principal", "request__resource_name")
-    summed = list(largest[: MOST_PAIRS + 1])
+    summed, whole = _largest(rows, lines, _PAIR)
     found: _Cells = Counter()
-    for principal, topic, number in summed[:MOST_PAIRS]:
+    for principal, topic, number in summed:
         found[principal, prefix_of(topic)] += number
-    return found, len(summed) <= MOST_PAIRS
+    return found, whole
+
+
+def _largest(
+    rows: QuerySet[RequestTotals], lines: str, names: tuple[str, ...]
+) -> tuple[list[tuple[Any, ...]], bool]:
+    """Return the sums of `lines` by these columns, the largest first, and whether these are all."""
+    sums = rows.values_list(*names).annotate(number=Sum(lines)).order_by("-number", *names)
+    summed = list(sums[: MOST_PAIRS + 1])
+    return summed[:MOST_PAIRS], len(summed) <= MOST_PAIRS
 
 
 def _configured(cluster: Cluster) -> _Cells:
@@ -260,7 +270,7 @@ def _configured(cluster: Cluster) -> _Cells:
     for principal, name, pattern, number in rows.iterator():
         # A prefix without a character is the beginning of every name.
         is_all = not name or (name == "*" and pattern == PatternType.LITERAL.name)
-        found[principal, "*" if is_all else prefix_of(name)] += number
+        found[principal, ALL if is_all else prefix_of(name)] += number
     return found
 
 

@@ -1,8 +1,10 @@
 /* [data-chart="acls"]: how many ACLs a cluster had, as steps; a ring marks a change of ours, a diamond what was made elsewhere. */
 (function () {
   "use strict";
-  const { kinds, number, plain, zoom } = window.charts;
+  const { kinds, number, zoom } = window.charts;
   const signed = ({ added, removed }) => [added ? `+${number(added)}` : "", removed ? `−${number(removed)}` : ""].filter(Boolean).join(" ");
+
+  const WORDS = { year: "{MMM} {yyyy}", month: "{d} {MMM}", day: "{d} {MMM}", hour: "{HH}:{mm}", minute: "{HH}:{mm}", second: "{HH}:{mm}:{ss}" };
 
   kinds.acls = function (data, look, width) {
     const points = data.revisions;
@@ -17,7 +19,7 @@
       value: [each.read_at, each.acls],
       ...marks[each.made],
       label: {
-        show: labelled && place > 0, position: "top", distance: 8, formatter: plain([each.change, signed(each)].filter(Boolean).join("\n")),
+        show: labelled && place > 0, position: each.added < each.removed ? "bottom" : "top", distance: 8, textBorderColor: look.surface, textBorderWidth: 3, formatter: [each.change, signed(each)].filter(Boolean).join("\n"),
         color: each.made === "elsewhere" ? look.reach : look.ink2, fontSize: 11, lineHeight: 14,
       },
     }));
@@ -27,16 +29,16 @@
     return {
       height: long ? 276 : 236,
       option: {
-        grid: { left: 8, right: 20, top: 44, bottom: long ? 50 : 12, containLabel: true },
-        xAxis: { type: "time", axisLine: { lineStyle: { color: look.lineStrong } }, axisTick: { show: false }, axisLabel: { color: look.ink3, fontSize: 11, hideOverlap: true }, splitNumber: Math.max(2, Math.round(width / 140)) },
+        grid: { left: 8, right: 20, top: labelled ? 24 : 14, bottom: long ? 50 : 12, containLabel: true },
+        xAxis: { type: "time", axisLine: { lineStyle: { color: look.lineStrong } }, axisTick: { show: false }, axisLabel: { color: look.ink3, fontSize: 11, hideOverlap: true, formatter: WORDS }, splitNumber: Math.max(2, Math.round(width / 140)) },
         // It does not begin at 0: an area below it would tell shares that are none.
-        yAxis: { type: "value", scale: true, minInterval: 1, splitNumber: 4, axisLabel: { color: look.ink3, fontSize: 11, formatter: number }, splitLine: { lineStyle: { color: look.line } } },
+        yAxis: { type: "value", scale: true, minInterval: 1, boundaryGap: labelled ? ["12%", "22%"] : ["5%", "5%"], splitNumber: 4, axisLabel: { color: look.ink3, fontSize: 11, formatter: number }, splitLine: { lineStyle: { color: look.line } } },
         series: [{ type: "line", name: "ACLs", step: "end", data: shown, showAllSymbol: true, lineStyle: { color: look.accent, width: 2 }, emphasis: { disabled: true } }],
         tooltip: {
           ...look.tooltip, trigger: "item",
           formatter({ dataIndex }) {
             const each = points[dataIndex];
-            return [`Revision ${number(each.revision)}, ${each.when}`, `${number(each.acls)} ACLs ${signed(each)}`, each.change ? `${plain(each.change)}, ${words[each.made]}` : words[each.made]].join("\n");
+            return [`Revision ${number(each.revision)}, ${each.read_at.slice(0, 16).replace("T", " ")}`, `${number(each.acls)} ACLs ${signed(each)}`, [each.change, words[each.made]].filter(Boolean).join(", ")].join("\n");
           },
         },
         dataZoom: long ? [{ ...zoom(look), left: 48, right: 20 }] : [],

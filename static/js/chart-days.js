@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const { kinds, day, number, short, zoom } = window.charts;
-  const TOP = 26, TALL = 120, GAP = 34, LEFT = 52;
+  const TOP = 30, TALL = 120, GAP = 40, LEFT = 52;
 
   kinds.days = function (data, look) {
     const long = data.days.length > 31;
@@ -19,12 +19,14 @@
           axisLabel: { show: place === last, color: look.ink3, fontSize: 11, formatter: day, hideOverlap: true },
         })),
         yAxis: data.rows.map((row, place) => ({
-          type: "value", gridIndex: place, minInterval: 1, splitNumber: 2, name: row.label, nameGap: 8,
+          type: "value", gridIndex: place, minInterval: 1, splitNumber: 2, name: row.label, nameGap: 14,
           nameTextStyle: { color: look.ink2, fontSize: 12, align: "left", padding: [0, 0, 0, -LEFT + 8] },
           axisLabel: { color: look.ink3, fontSize: 11, formatter: short }, splitLine: { lineStyle: { color: look.line } },
         })),
         series: data.rows.map((row, place) => ({
-          type: "bar", name: row.label, xAxisIndex: place, yAxisIndex: place, data: row.counts, barMaxWidth: 26, barMinHeight: 2, barCategoryGap: "28%",
+          type: "bar", name: row.label, xAxisIndex: place, yAxisIndex: place, 
+          // A bar of least height stands for one request; where there is none, there is no bar.
+          data: row.counts.map((count) => count || null), barMaxWidth: 26, barMinHeight: 2, barCategoryGap: "28%",
           itemStyle: {
             color: tone(row), borderColor: tone(row), borderWidth: row.tone === "deny" ? 1 : 0,
             decal: row.tone === "deny" ? { symbol: "rect", color: look.surface, dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: Math.PI / 4 } : null,

@@ -10,7 +10,7 @@ window.charts = (function () {
   const TOKENS = {
     ink: "--ink", ink2: "--ink-2", ink3: "--ink-3", line: "--line", lineStrong: "--line-strong", surface: "--surface", fold: "--fold",
     accent: "--accent", accentSoft: "--accent-soft", onAccent: "--on-accent", deny: "--deny", denyInk: "--deny-ink", onDeny: "--on-deny",
-    reach: "--reach",
+    reach: "--reach", reachSoft: "--reach-soft",
   };
 
   // A token is light-dark(…) as text: only a computed colour says which of the two holds.
@@ -72,6 +72,7 @@ window.charts = (function () {
     else frame.chart.resize();
     frame.chart.setOption({
       animation: false,
+      useUTC: true,
       textStyle: { fontFamily: colors.font },
       aria: { enabled: true, label: { description: frame.dataset.label } },
       ...found.option,
@@ -124,7 +125,8 @@ window.charts = (function () {
       return String(count);
     },
     day(text) {
-      return new Date(`${text}T00:00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+      const date = new Date(`${text}T00:00:00Z`);
+      return `${date.getUTCDate()} ${date.toLocaleDateString("en", { month: "short", timeZone: "UTC" })}`;
     },
     zoom: (colors) => ({
       type: "slider", bottom: 6, height: 22, brushSelect: false, borderColor: colors.lineStrong, backgroundColor: colors.surface,

@@ -72,6 +72,7 @@ TABLE: dict[str, Row] = {
     # No reading is held, so an administrator has nothing to accept.
     "accept-reading": Row(f"{C}accept/", (302, 404, 403, 403, 403, 422), "post"),
     "declare": Row(f"{C}declare/", (302, 404, 403, 403, 403, 302), "post"),
+    "acls-over-time": Row(f"{C}acls-over-time/?format=json", SEEN),
     "log-sources": Row(f"{C}log-sources/", SEEN),
     "log-source": Row(f"{C}log-sources/{{source}}/", (302, 404, 403, 403, 403, 200)),
     "log-source-remove": Row(f"{C}log-sources/{{source}}/remove/", (302, 404, 403, 403, 403, 302), "post"),

@@ -10,9 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.acl.model import PermissionType
 from aclweb.acl.notation import write_rows
 from aclweb.insights.coverage import freshness
 from aclweb.insights.models import Load
+from aclweb.insights.unused import evidence_of
 from aclweb.insights.use_map import (
     CONFIGURED,
     DENIED,
@@ -39,7 +41,7 @@ from aclweb.web.shell.spelling import visible
 TOGETHER = "all"
 """What `?show=` says for used, denied and configured together; without it the map is of what is used."""
 
-PAIRS_A_PAGE = 50
+PAIRS_A_PAGE = 20
 EXPORTED_TOGETHER = ("principal", "prefix", "used", "denied", "configured")
 EXPORTED = ("principal", "prefix", "number")
 WORDS = {TOGETHER: "All three", USED: "Used", DENIED: "Denied", CONFIGURED: "Configured"}
@@ -121,20 +123,18 @@ def _together(request: HttpRequest, cluster: Cluster, found: Pairs, days: int) -
         return answer
     if request.GET.get("format") == "json":
         cells = [dict(zip(EXPORTED_TOGETHER, _as_row(pair), strict=True)) for pair in found.rows]
-        told = {
-            "show": TOGETHER,
-            "days": days,
-            "cells": cells,
-            "whole": found.whole,
-            "why_not": found.why_not,
-        }
-        return JsonResponse(told)
+        why_not = evidence_of(found.load).why_not[PermissionType.ALLOW]
+        return JsonResponse(
+            {"show": TOGETHER, "days": days, "cells": cells, "whole": found.whole, "why_not": why_not}
+        )
     page = page_of(found.rows, page_asked(request.GET), PAIRS_A_PAGE)
     permits = found.load is not None and found.load.permits_seen
-    context = _shared(request, cluster, found.load, TOGETHER, days) | {
+    shared = _shared(request, cluster, found.load, TOGETHER, days)
+    context = shared | {
         "found": found,
+        "why_not": shared["head"].evidence.why_not[PermissionType.ALLOW],
         "permits_known": permits,
-        "unused": sum(pair.configured > 0 and pair.used == 0 for pair in found.rows),
+        "unused": sum(pair.configured > 0 and pair.used == 0 for pair in found.rows if not pair.is_all),
         "with_denials": sum(bool(pair.denied) for pair in found.rows),
         "page": page,
         "pairs": [

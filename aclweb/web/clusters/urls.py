@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from aclweb.web.clusters import log_sources, owners, views
+from aclweb.web.clusters import acls_over_time, log_sources, owners, views
 
 urlpatterns = [
     path("clusters/", views.index, name="clusters"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("c/<slug:slug>/read/", views.sync_now, name="read-now"),
     path("c/<slug:slug>/accept/", views.accept_snapshot, name="accept-reading"),
     path("c/<slug:slug>/declare/", views.declare, name="declare"),
+    path("c/<slug:slug>/acls-over-time/", acls_over_time.exported, name="acls-over-time"),
     path("c/<slug:slug>/log-sources/", log_sources.index, name="log-sources"),
     path("c/<slug:slug>/log-sources/<int:number>/", log_sources.edit, name="log-source"),
     path("c/<slug:slug>/log-sources/<int:number>/remove/", log_sources.remove, name="log-source-remove"),

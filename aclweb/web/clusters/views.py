@@ -19,6 +19,7 @@ from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
+from aclweb.web.clusters import acls_over_time
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
 from aclweb.web.shell.frame import cluster_line
@@ -112,6 +113,7 @@ def _page(
         "form": form,
         "may_administer": access.may(request.user, "administer", cluster),
         "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
+        "over_time": acls_over_time.drawn(cluster),
         "checks": declarations(cluster),
         "topics_known": names_known(cluster, ResourceType.TOPIC),
         "groups_known": names_known(cluster, ResourceType.GROUP),
