@@ -1,6 +1,6 @@
 """Fetch the front-end files that the site ships itself, so that no page ever asks another host.
 
-Run `python tools/vendor_assets.py` with npm at hand after changing a version below, and
+Run `python -m tools.vendor_assets` with npm at hand after changing a version below, and
 commit what it writes: users of aclweb need no npm. Each package is fetched with
 `npm pack`, and `static/vendor/vendor.json` keeps its version, licence and the sha512 of
 the archive, which is what the registry calls its integrity.
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import vendor_charts
+from tools import vendor_charts
 
 VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
 

@@ -1,6 +1,6 @@
 """Build the part of Apache ECharts that the site's charts use, as one file that any page may load.
 
-Run `python tools/vendor_assets.py` with npm at hand after changing a version or a part below, and commit what it
+Run `python -m tools.vendor_assets` with npm at hand after changing a version or a part below, and commit what it
 writes; it calls `build`. The packages are installed with the exact versions below (ECharts names those of zrender
 and tslib exactly itself), and esbuild leaves out what no part needs. The same versions give the same bytes:
 `static/vendor/vendor.json` keeps their SHA-256 beside the integrity of each archive.

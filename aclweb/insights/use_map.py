@@ -22,6 +22,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, RequestTotals
 from aclweb.insights.requests import days_of, requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of
+from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
 USED, DENIED, CONFIGURED = "used", "denied", "configured"
@@ -39,6 +40,9 @@ LEVELS = 5
 
 MOST_PAIRS = 50_000
 """So many pairs of principal and topic are added up for a map, those of most lines first."""
+
+MOST_LISTED = 1_000
+"""So many pairs a page lists; files have all."""
 
 _PREFIX = re.compile(r"[^._-]*[._-]?")
 _PAIR = ("request__principal", "request__resource_name")
@@ -91,11 +95,6 @@ class Pairs:
     days: int
     whole: bool
 
-    @property
-    def most(self) -> int:
-        """How many pairs of principal and topic are counted where it is not `whole`."""
-        return MOST_PAIRS
-
 
 @dataclass(frozen=True)
 class Together:
@@ -107,6 +106,22 @@ class Together:
     principals: tuple[tuple[str, int], ...]
     prefixes: tuple[tuple[str, int], ...]
     cells: tuple[tuple[int, int, int, Pair], ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a page shows of Pairs: the map, the first pairs, and how many there are.
+
+    unused: those with ACLs and no request, denied: those with denials; days and whole as in Pairs.
+    """
+
+    shown: Together
+    first: tuple[Pair, ...]
+    pairs: int
+    unused: int
+    denied: int
+    days: int
+    whole: bool
 
 
 @dataclass(frozen=True)
@@ -157,13 +172,40 @@ def use_map(
     )
 
 
+def overview(cluster: Cluster, *, days: int) -> Overview:
+    """Return what a page shows of `used_denied_configured`; two queries where this process has told it before."""
+    load = current_load(cluster)
+    view = in_force(cluster)
+    question = ("used, denied, configured", load and (load.pk, load.loaded_at), days)
+    return view.loaded.remember(question, lambda: _overview(_pairs(load, view, days)))
+
+
 def used_denied_configured(cluster: Cluster, *, days: int) -> Pairs:
     """Return what `use_map` tells of each of its kinds, together; at most three queries.
 
     The limit on what is added up is of permitted and denied requests together.
     """
-    load = current_load(cluster)
-    configured = _configured(cluster)
+    return _pairs(current_load(cluster), in_force(cluster), days)
+
+
+def _overview(pairs: Pairs) -> Overview:
+    return Overview(
+        together(pairs),
+        tuple(pairs.rows[:MOST_LISTED]),
+        len(pairs.rows),
+        sum(pair.configured > 0 and pair.used == 0 for pair in pairs.rows),
+        sum(bool(pair.denied) for pair in pairs.rows),
+        pairs.days,
+        pairs.whole,
+    )
+
+
+def _pairs(load: Load | None, view: ClusterView, days: int) -> Pairs:
+    configured: _Cells = Counter()
+    for binding in view.index:
+        if not binding.is_deny and binding.resource_type is ResourceType.TOPIC:
+            prefix = _prefix_configured(binding.resource_name, binding.pattern_type.name)
+            configured[binding.principal, prefix] += 1
     logged: dict[bool, _Cells] = {True: Counter(), False: Counter()}
     whole = True
     if load is not None:
@@ -173,25 +215,21 @@ def used_denied_configured(cluster: Cluster, *, days: int) -> Pairs:
         for principal, topic, allowed, number in summed:
             logged[allowed][principal, prefix_of(topic)] += number
     permits = load is not None and load.permits_seen
-    found = [
-        Pair(
-            *names,
-            logged[True][names] if permits and names[1] != ALL else None,
-            logged[False][names] if load is not None and names[1] != ALL else None,
-            configured[names],
-        )
+    numbers = sorted(
+        (-logged[True][names], -logged[False][names], -configured[names], *names)
         for names in {*logged[True], *logged[False], *configured}
-    ]
-    found.sort(
-        key=lambda each: (
-            -(each.used or 0),
-            -(each.denied or 0),
-            -each.configured,
-            each.principal,
-            each.prefix,
-        )
     )
-    return Pairs(load, tuple(found), 0 if load is None else len(days_of(load, most=days)), whole)
+    rows_found = tuple(
+        Pair(
+            principal,
+            prefix,
+            -used if permits and prefix != ALL else None,
+            -denied if load is not None and prefix != ALL else None,
+            -acls,
+        )
+        for used, denied, acls, principal, prefix in numbers
+    )
+    return Pairs(load, rows_found, 0 if load is None else len(days_of(load, most=days)), whole)
 
 
 def together(pairs: Pairs, *, most_principals: int = 40, most_prefixes: int = 24) -> Together:
@@ -268,10 +306,14 @@ def _configured(cluster: Cluster) -> _Cells:
     found: _Cells = Counter()
     rows = here.values_list("principal", "resource_name", "pattern_type").annotate(Count("pk")).order_by()
     for principal, name, pattern, number in rows.iterator():
-        # A prefix without a character is the beginning of every name.
-        is_all = not name or (name == "*" and pattern == PatternType.LITERAL.name)
-        found[principal, ALL if is_all else prefix_of(name)] += number
+        found[principal, _prefix_configured(name, pattern)] += number
     return found
+
+
+def _prefix_configured(name: str, pattern: str) -> str:
+    """Return the prefix that an ACL's pattern counts for."""
+    # A prefix without a character is the beginning of every name.
+    return ALL if not name or (name == "*" and pattern == PatternType.LITERAL.name) else prefix_of(name)
 
 
 def _drawn(load: Load | None, cells: _Cells, most_principals: int, most_prefixes: int) -> UseMap:

@@ -13,19 +13,21 @@ from aclweb.accounts import access
 from aclweb.acl.model import PermissionType
 from aclweb.acl.notation import write_rows
 from aclweb.insights.coverage import freshness
+from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.unused import evidence_of
 from aclweb.insights.use_map import (
     CONFIGURED,
     DENIED,
     KINDS,
+    MOST_PAIRS,
     OTHERS,
     USED,
     WINDOWS,
     Pair,
-    Pairs,
+    Together,
     UseMap,
-    together,
+    overview,
     use_map,
     used_denied_configured,
 )
@@ -58,7 +60,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     days = int(text) if text in {str(each) for each in WINDOWS} else _USUAL
     kind = request.GET.get("show", "")
     if kind == TOGETHER:
-        return _together(request, cluster, used_denied_configured(cluster, days=days), days)
+        return _together(request, cluster, days)
     kind = kind if kind in KINDS else USED
     found = use_map(cluster, kind=kind, days=days)
     if request.GET.get("format") == "csv":
@@ -114,45 +116,54 @@ def _shared(
     }
 
 
-def _together(request: HttpRequest, cluster: Cluster, found: Pairs, days: int) -> HttpResponse:
-    """Show what is used, denied and configured in one map, whose table and files have every pair."""
-    if request.GET.get("format") == "csv":
-        rows = (["" if cell is None else str(cell) for cell in _as_row(pair)] for pair in found.rows)
-        answer = HttpResponse(write_rows(EXPORTED_TOGETHER, rows), content_type="text/csv; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="use-map-{cluster.slug}.csv"'
-        return answer
-    if request.GET.get("format") == "json":
-        cells = [dict(zip(EXPORTED_TOGETHER, _as_row(pair), strict=True)) for pair in found.rows]
-        why_not = evidence_of(found.load).why_not[PermissionType.ALLOW]
-        return JsonResponse(
-            {"show": TOGETHER, "days": days, "cells": cells, "whole": found.whole, "why_not": why_not}
-        )
-    page = page_of(found.rows, page_asked(request.GET), PAIRS_A_PAGE)
-    permits = found.load is not None and found.load.permits_seen
-    shared = _shared(request, cluster, found.load, TOGETHER, days)
+def _together(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponse:
+    """Show what is used, denied and configured in one map; its files have every pair."""
+    if request.GET.get("format") in ("csv", "json"):
+        return _together_file(request, cluster, days)
+    found = overview(cluster, days=days)
+    load = current_load(cluster)
+    shared = _shared(request, cluster, load, TOGETHER, days)
+    page = page_of(found.first, page_asked(request.GET), PAIRS_A_PAGE)
     context = shared | {
         "found": found,
+        "load": load,
+        "most": MOST_PAIRS,
         "why_not": shared["head"].evidence.why_not[PermissionType.ALLOW],
-        "permits_known": permits,
-        "unused": sum(pair.configured > 0 and pair.used == 0 for pair in found.rows if not pair.is_all),
-        "with_denials": sum(bool(pair.denied) for pair in found.rows),
+        "permits_known": load is not None and load.permits_seen,
         "page": page,
         "pairs": [
             (pair, links.principal(cluster, pair.principal), _listed(cluster, pair.prefix, pair.principal))
             for pair in page.object_list
         ],
-        "drawn": _drawn(cluster, found),
+        "drawn": _drawn(cluster, found.shown),
     }
     return render_page(request, "browse/insights/use_together.html", None, context, section="insights")
+
+
+def _together_file(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponse:
+    found = used_denied_configured(cluster, days=days)
+    if request.GET.get("format") == "csv":
+        rows = (["" if cell is None else str(cell) for cell in _as_row(pair)] for pair in found.rows)
+        answer = HttpResponse(write_rows(EXPORTED_TOGETHER, rows), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="use-map-{cluster.slug}.csv"'
+        return answer
+    return JsonResponse(
+        {
+            "show": TOGETHER,
+            "days": days,
+            "cells": [dict(zip(EXPORTED_TOGETHER, _as_row(pair), strict=True)) for pair in found.rows],
+            "whole": found.whole,
+            "why_not": evidence_of(found.load).why_not[PermissionType.ALLOW],
+        }
+    )
 
 
 def _as_row(pair: Pair) -> tuple[str | int | None, ...]:
     return pair.principal, pair.prefix, pair.used, pair.denied, pair.configured
 
 
-def _drawn(cluster: Cluster, found: Pairs) -> dict[str, Any]:
+def _drawn(cluster: Cluster, shown: Together) -> dict[str, Any]:
     """Return what static/js/chart-map.js draws: names, and the numbers of each cell that has any."""
-    shown = together(found)
     return {
         "principals": [
             {"name": name, "label": visible(name), "count": count} for name, count in shown.principals
