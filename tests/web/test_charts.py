@@ -18,6 +18,7 @@ from aclweb.insights.load import load
 from aclweb.insights.use_map import ALL, OTHERS, together, used_denied_configured
 from aclweb.inventory.models import Revision
 from aclweb.inventory.sync.run import sync
+from tests.browsing import axe_violations
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
@@ -342,6 +343,7 @@ def test_each_chart_is_drawn_quietly_in_both_themes_with_the_numbers_of_its_tabl
         else:
             assert [point["value"][1] for point in figures[0]] == [7, 9, 6, 6]
             assert {"+2", "−4"} <= {word for text in texts for word in text.split()}
+        assert axe_violations(page) == []
         assert page.watch.complaints == []
         assert page.watch.elsewhere == []
 
