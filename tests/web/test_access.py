@@ -94,6 +94,7 @@ TABLE: dict[str, Row] = {
     "topics": Row(f"{C}topics/", SEEN),
     "topic": Row(f"{C}topics/orders.eu", SEEN),
     "resource": Row(f"{C}resource/?type=GROUP&name=g", SEEN),
+    "access-graph": Row(f"{C}graph/?type=TOPIC&name=orders.eu", SEEN),
     "cell": Row(
         f"{C}cell/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7",
         (302, 404, 302, 302, 302, 302),

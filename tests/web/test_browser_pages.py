@@ -65,6 +65,7 @@ PAGES = {
     "an unreachable cluster": "/c/test-us/",
     "topics": "/c/test-eu/topics/",
     "a topic": "/c/test-eu/topics/orders.eu",
+    "a topic as a graph": "/c/test-eu/graph/?type=TOPIC&name=orders.eu",
     "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",
     "principals": "/c/test-eu/principals/",
     "a principal": "/c/test-eu/principal/?name=User:dan",

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from aclweb.web.browse import (
+    access_graph,
     acls,
     analyses,
     analysis_page,
@@ -30,6 +31,7 @@ urlpatterns = [
     path("c/<slug:slug>/topics/", topics.index, name="topics"),
     path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
     path("c/<slug:slug>/resource/", topics.resource, name="resource"),
+    path("c/<slug:slug>/graph/", access_graph.detail, name="access-graph"),
     path("c/<slug:slug>/cell/", topics.cell, name="cell"),
     path("c/<slug:slug>/principals/", principals.index, name="principals"),
     path("c/<slug:slug>/principal/", principals.detail, name="principal"),

@@ -1,0 +1,147 @@
+"""Does the graph of a resource show each ACL that matches it, once, with the numbers of its table and of its files?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+
+import pytest
+
+from aclweb.acl.notation.files import binding_key
+from aclweb.insights.load import load
+from aclweb.insights.queries import Use
+from aclweb.inventory.sync.run import sync
+from aclweb.web.browse.access_graph import MOST_ACLS, drawn
+from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
+from tests.insights.conftest import two_weeks_will_do  # noqa: F401 a fixture
+from tests.insights.results import use, write_result
+
+GRAPH = "/c/test-eu/graph/?type=TOPIC&name=orders.eu"
+RULES = [
+    allow("User:bob", "READ", "orders.eu"),
+    allow("User:cat", "READ", "orders.", pattern="PREFIXED"),
+    allow("User:dan", "READ", "orders.", pattern="PREFIXED"),
+    allow("User:dan", "ALL", "*", host="10.0.0.7"),
+    deny("User:*", "WRITE", "orders.", pattern="PREFIXED"),
+    allow("User:bob", "READ", "stock"),
+]
+
+
+@pytest.fixture
+def page_of(cluster, cho, signed_in):
+    client = signed_in(cho)
+    sync(cluster, client=FakeCluster(RULES, topics=["orders.eu", "stock"]))
+    cluster.refresh_from_db()
+
+    def page(address: str) -> str:
+        answer = client.get(address)
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    return page
+
+
+def boxes(page: str) -> list[tuple[str, str]]:
+    return [
+        (kind, unescape(title)) for kind, title in re.findall(r'data-kind="(\w+)"><title>(.*?)</title>', page)
+    ]
+
+
+def test_each_pattern_is_a_box_that_says_how_many_acls_it_stands_for(page_of):
+    page = page_of(GRAPH)
+
+    assert boxes(page) == [
+        ("principal", "User:*"),
+        ("principal", "User:bob"),
+        ("principal", "User:cat"),
+        ("principal", "User:dan"),
+        ("deny", "DENY Write orders. (prefix)"),
+        ("exact", "Read orders.eu"),
+        ("prefix", "Read orders. (prefix)"),
+        ("all", "All on all topics from 10.0.0.7"),
+        ("operation", "Write"),
+        ("operation", "Read"),
+        ("operation", "All"),
+    ]
+    assert page.count('class="graph-line"') == 5 + 4 + 4, (
+        "ACLs by principal, boxes to operations, and the legend"
+    )
+    assert "2 ACLs</text>" in page
+    assert "5 ACLs of 4 principals match it" in page
+
+
+def test_table_csv_and_json_have_the_same_acls_and_requests(page_of, cluster, tmp_path):
+    uses = [use(RULES[0], requests=1_200), use(RULES[3], requests=5)]
+    load(write_result(tmp_path / "usage", RULES, usage=uses), cluster)
+
+    page = page_of(GRAPH)
+    told = json.loads(page_of(f"{GRAPH}&format=json"))
+    exported = list(csv.DictReader(io.StringIO(page_of(f"{GRAPH}&format=csv"))))
+
+    numbers = {(row["principal"], row["operation"]): (row["use"], row["requests"]) for row in told["acls"]}
+    assert numbers["User:bob", "READ"] == ("used", 1_200)
+    assert numbers["User:dan", "ALL"] == ("used", 5)
+    assert numbers["User:cat", "READ"] == ("unused", 0)
+    assert told["whole"] is True
+    assert exported == [{name: str(cell) for name, cell in row.items()} for row in told["acls"]]
+    body = page.split("<tbody>")[1].split("</tbody>")[0]
+    requests = re.findall(r"<span title=[^>]*>([\d,]+)</span></td>\s*</tr>", body)
+    assert [number.replace(",", "") for number in requests] == [row["requests"] for row in exported]
+    tones = re.findall(r'class="graph-line" data-tone="(\w+)" stroke-width="([\d.]+)" d="M[^0]', page)
+    assert [tone for tone, _ in tones].count("deny") == 2
+    assert (
+        {float(width) for tone, width in tones if tone == "unused"}
+        == {1.2}
+        < {float(width) for tone, width in tones if tone == "used"} | {1.2}
+    )
+
+
+def test_without_a_log_nobody_can_tell_the_use_of_a_way(page_of):
+    told = json.loads(page_of(f"{GRAPH}&format=json"))["acls"]
+
+    assert {(row["use"], row["requests"]) for row in told} == {("cannot-tell", None)}
+    assert 'data-tone="unused" stroke-width="1.2" d="M250' not in page_of(GRAPH)
+
+
+def test_many_principals_with_the_same_acls_are_one_box(cluster):
+    rules = [allow(f"User:u{number}", "READ", "orders.", pattern="PREFIXED") for number in range(40)]
+    rules.append(allow("User:one", "READ", "orders.eu"))
+
+    found = drawn(cluster, [(rule, Use(binding_key(rule), "unused")) for rule in rules])
+
+    assert [node.text for node in found.nodes if node.kind in ("group", "principal")] == [
+        "40 principals",
+        "User:one",
+    ]
+    assert len(found.lines) == 2 + 2
+
+
+def test_a_graph_has_at_most_two_hundred_boxes_and_says_what_it_leaves_out(page_of, cluster):
+    rules = [allow(f"User:u{number}", "READ", "orders.eu", host=f"10.0.{number}.1") for number in range(250)]
+    sync(cluster, client=FakeCluster(rules))
+
+    page = page_of(GRAPH)
+
+    assert len(boxes(page)) <= 200
+    assert f"The first {MOST_ACLS} are drawn" in page
+    assert json.loads(page_of(f"{GRAPH}&format=json"))["whole"] is False
+
+
+def test_the_page_of_a_topic_leads_to_its_graph_which_takes_few_queries(
+    page_of, cho, signed_in, django_assert_max_num_queries
+):
+    assert "/c/test-eu/graph/?type=TOPIC&amp;name=orders.eu" in page_of("/c/test-eu/topics/orders.eu")
+    client = signed_in(cho)
+    client.get(GRAPH)
+
+    with django_assert_max_num_queries(12):
+        client.get(GRAPH)
+
+
+@pytest.mark.parametrize("asked", ["", "type=TOPIC", "type=ODD&name=x", "type=ANY&name=x"])
+def test_what_is_no_resource_has_no_graph(asked, page_of, cho, signed_in):
+    assert signed_in(cho).get(f"/c/test-eu/graph/?{asked}").status_code == 404
