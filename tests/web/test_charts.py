@@ -217,6 +217,17 @@ def test_the_tab_leads_to_the_map_of_all_three_and_without_show_it_is_of_use(giv
     assert json.loads(page_of("/c/test-eu/insights/use/?format=json"))["show"] == "used"
 
 
+def test_names_that_clients_made_up_are_readable_in_the_map_and_run_nothing(give, page_of):
+    names = ["User:\u202egpj", "User:a\0b", "User:</script><script>alert(1)", "User:{a|b}"]
+    give(requests=[logged(name, f"{name[5:]}.x", lines=5) for name in names])
+
+    page = page_of(MAP)
+
+    assert {each["name"] for each in drawn(page)["principals"]} >= set(names)
+    assert "User:\\u202egpj" in [each["label"] for each in drawn(page)["principals"]]
+    assert [text for text in ("\u202e", "\0", "<script>alert(1)") if text in page] == []
+
+
 # --- ACLs over time ---
 
 

@@ -132,6 +132,7 @@ LOG_PAGES = {
     "denials-export": ("state", "cause", "burst", "days", "format"),
     "coverage": ("broker", "since", "reason"),
     "use-map": ("show", "days", "format"),
+    "access-graph": ("type", "name", "format"),
     "by-owner": ("days", "sort", "owner", "q", "page", "format"),
     "use-beside": ("other", "what", "days", "show", "q", "page", "format"),
     "use-days": ("principal", "type", "name", "key", "days", "format"),
