@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.model import NOUNS, AclBinding, Resource, ResourceType
+from aclweb.acl.model import NOUNS, AclBinding, Operation, Resource, ResourceType
 from aclweb.acl.notation import binding_key, write_rows
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
@@ -28,7 +28,6 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.spelling import visible
-from aclweb.web.templatetags.acl import operation as operation_words
 
 MOST_ACLS = 90
 """So many ACLs are drawn and listed, in the order of reading; the list of ACLs has all. With a
@@ -144,8 +143,7 @@ def drawn(cluster: Cluster, rows: Sequence[tuple[AclBinding, Use]]) -> Graph:
     nodes = [_principals(cluster, names, y) for names, y in group_at.items()]
     nodes += [_acl(cluster, acls[key], acl_at[key]) for key in keys]
     nodes += [
-        Node(*_place(2, y), "operation", operation_words(each), operation_words(each))
-        for each, y in operation_at.items()
+        Node(*_place(2, y), "operation", _words(each), _words(each)) for each, y in operation_at.items()
     ]
     group_of = {principal: names for names in groups for principal in names}
     lines: list[Line] = []
@@ -202,7 +200,7 @@ def _acl(cluster: Cluster, same: Sequence[tuple[AclBinding, Use]], y: float) -> 
     where = f"on all {NOUNS[binding.resource_type][1]}"
     if reach != "all":
         where = f"{visible(binding.resource_name)}{' (prefix)' if reach == 'prefix' else ''}"
-    text = f"{'DENY ' if binding.is_deny else ''}{operation_words(binding.operation)} {where}"
+    text = f"{'DENY ' if binding.is_deny else ''}{_words(binding.operation)} {where}"
     host = "" if binding.host == "*" else f" from {visible(binding.host)}"
     asked = {"resource_type": binding.resource_type.name, "name": binding.resource_name, "match": "exact"}
     if len(same) == 1:
@@ -211,6 +209,10 @@ def _acl(cluster: Cluster, same: Sequence[tuple[AclBinding, Use]], y: float) -> 
     caption = f"{len(same):,} ACLs" if len(same) > 1 else ""
     kind = "deny" if binding.is_deny else reach
     return Node(*_place(1, y), kind, _cut(text + host, 1, caption), text + host, url, caption)
+
+
+def _words(operation: Operation) -> str:
+    return operation.name.replace("_", " ").capitalize()
 
 
 def _line(column: int, start: float, end: float, rows: Sequence[tuple[AclBinding, Use]]) -> Line:
