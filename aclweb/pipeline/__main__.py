@@ -28,7 +28,9 @@ from aclweb.pipeline.access import (
     bytes_of,
     check_zones,
     extend,
+    is_noted,
     look,
+    look_since,
     note_sources,
     nothing_new,
 )
@@ -55,12 +57,21 @@ from aclweb.pipeline.progress import Progress, told_to
 from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.reprocessing import Again, reprocess
 from aclweb.pipeline.reprocessing import summary as reprocess_summary
-from aclweb.pipeline.results import ResultError
+from aclweb.pipeline.results import ResultError, result_at
 from aclweb.pipeline.rounds import StartSpark, answers_alone, serve
 from aclweb.pipeline.session import SessionError, end_jvm, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
+from aclweb.pipeline.storage import (
+    AddressError,
+    Folder,
+    StorageError,
+    check_address,
+    folder_at,
+    is_distant,
+)
 from aclweb.pipeline.table import NoTableError, Table, TableError, Window
+from aclweb.pipeline.table.versions import latest
 from aclweb.pipeline.topics import BROKERS, BY_KEY, MESSAGES_AT_ONCE, Topic, read_client_options, stream
 
 Decider = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
@@ -86,8 +97,8 @@ def main(arguments: Sequence[str] | None = None, start_spark: StartSpark | None 
         return 130
 
 
-_BAD_INPUT = (AclError, SettingError, SourceError, ResultError, NoTableError)
-_FAILURES = (SessionError, TableError, JobError, OSError)
+_BAD_INPUT = (AclError, SettingError, SourceError, ResultError, NoTableError, AddressError)
+_FAILURES = (SessionError, TableError, JobError, StorageError, OSError)
 
 
 def _why(error: Exception) -> str:
@@ -121,11 +132,13 @@ def _access(options: Namespace) -> int:
 class _Watch:
     """What the looks of this process have done so far.
 
-    known: the `state` of the result of `usage` that there is, if anybody knows it. looks: how many there were.
+    known: the `state` of the result of `usage` that there is, if anybody knows it. looks: how many there were. last:
+    what the last one left, at a table that Spark alone reaches.
     """
 
     known: str | None
     looks: int = 0
+    last: Look | None = None
     _said: frozenset[str] = frozenset()
 
     def begin(self, sentences: Sequence[str]) -> None:
@@ -143,64 +156,125 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
     Return whether all that was asked for was done: a day may not be read again whose logs are gone.
     """
     conf = _settings(options.conf)
+    for given in filter(None, (options.out, options.usage)):
+        check_address(given)
     snapshot = _snapshot_of_access(options)
-    looked = look(_local(options.out), _cluster(options, snapshot), _sources(options, options.time_zone))
-    watch.begin(
-        [
-            *(f"{path}: {state.state}. {state.reason}" for path, state in looked.found.problems),
-            *(looked.base.damaged if looked.base else ()),
-            *looked.found.remarks,
-        ]
-    )
-    check_zones(looked)
-    brokers = known_brokers(looked.sources)
-    if not looked.found.fresh:
-        if watch.looks == 1:
-            print(nothing_new(looked))
-        note_sources(looked)
-        if options.reprocess is None and (
-            snapshot is None
-            or options.usage is None
-            or watch.known == _state(options, snapshot, looked.cluster, brokers)
-        ):
-            return True
-    files = [fresh.path for fresh in looked.found.fresh]
-    _progress(f"Starting Spark for {number_of(len(files), 'log file')} with something new.")
-    # A JVM that goes on serves later looks too, and nobody knows how much those will read.
-    log_bytes = bytes_of(looked) if options.every is None and options.reprocess is None else None
-    is_done = True
-    with options.start_spark(
-        options.master, conf=conf, log_bytes=log_bytes, archive=options.every is None
-    ) as spark:
-        read = list(looked.sources) if options.reprocess else files
-        if read and not runs_here(spark):
-            check_executors(spark, read)
-        if files:
-            _progress("Counting, parsing and adding up.")
-            extended = extend(spark, looked, keep_days=options.keep_days)
-            for warning in extended.warnings:
-                print(warning, file=sys.stderr)
-            print("\n".join(access_summary(extended)))
-            print(f"Written to {options.out}.", flush=True)
-        if options.reprocess is not None:
-            is_done = _read_again(spark, options, looked)
-        if snapshot is not None and options.usage is not None:
-            _progress("Deciding.")
-            table = Table.open(_local(options.out), looked.cluster)
-            manifest = run_usage_of_table(spark, snapshot, table, Window(), Path(options.usage), brokers)
-            watch.known = manifest["state"]
-            print("\n".join(summary(manifest)))
-            print(f"Written to {options.usage}.", flush=True)
+    cluster, sources = _cluster(options, snapshot), _sources(options, options.time_zone)
+    if watch.last and _is_as_before(options, watch, watch.last, snapshot, cluster, sources):
+        return True
+    start = partial(options.start_spark, options.master, conf=conf, archive=options.every is None)
+    with ExitStack() as stack:
+        spark = None
+        if is_distant(options.out):
+            _progress(f"Starting Spark for the access table at {options.out}.")
+            spark = stack.enter_context(start(log_bytes=None))
+        table = folder_at(options.out, spark)
+        looked = look(table, cluster, sources)
+        watch.begin(
+            [
+                *(f"{path}: {state.state}. {state.reason}" for path, state in looked.found.problems),
+                *(looked.base.damaged if looked.base else ()),
+                *looked.found.remarks,
+            ]
+        )
+        check_zones(looked)
+        brokers = known_brokers(looked.sources)
+        is_done = True
+        if not _has_nothing_to_do(options, watch, looked, table, snapshot, brokers):
+            if spark is None:
+                files = number_of(len(looked.found.fresh), "log file")
+                _progress(f"Starting Spark for {files} with something new.")
+                # A JVM that goes on serves later looks too, and nobody knows how much those will read.
+                is_known = options.every is None and options.reprocess is None
+                spark = stack.enter_context(start(log_bytes=bytes_of(looked) if is_known else None))
+            is_done = _change(spark, options, watch, looked, table, snapshot, brokers)
+        if is_distant(options.out) and options.every is not None:
+            watch.last = replace(looked, base=latest(looked.folder))
     return is_done
 
 
-def _read_again(spark: SparkSession, options: Namespace, looked: Look) -> bool:
+def _has_nothing_to_do(
+    options: Namespace,
+    watch: _Watch,
+    looked: Look,
+    table: Folder,
+    snapshot: Snapshot | None,
+    brokers: KnownBrokers,
+) -> bool:
+    """Return whether nothing is new, and nothing else is wanted; what the files are called now is noted then."""
+    if looked.found.fresh:
+        return False
+    if watch.looks == 1:
+        print(nothing_new(looked))
+    note_sources(looked)
+    if options.reprocess is not None:
+        return False
+    if snapshot is None or options.usage is None:
+        return True
+    opened = Table.open(table, looked.cluster)
+    return watch.known == state_of(snapshot, state_with(opened, brokers))
+
+
+def _is_as_before(
+    options: Namespace,
+    watch: _Watch,
+    last: Look,
+    snapshot: Snapshot | None,
+    cluster: str,
+    sources: Sequence[LogSource],
+) -> bool:
+    """Return whether the logs and all that is wanted are as the last look left them; no Spark is asked."""
+    looked = look_since(last.base, last.folder, cluster, sources)
+    if not is_noted(looked) or looked.base is None:
+        return False
+    if snapshot is None or options.usage is None:
+        return True
+    table = Table(looked.folder, looked.base)
+    return watch.known == state_of(snapshot, state_with(table, known_brokers(looked.sources)))
+
+
+def _change(
+    spark: SparkSession,
+    options: Namespace,
+    watch: _Watch,
+    looked: Look,
+    table: Folder,
+    snapshot: Snapshot | None,
+    brokers: KnownBrokers,
+) -> bool:
+    """Add what is new, read days again and decide, as far as that is wanted; return whether all of it was done."""
+    files = [fresh.path for fresh in looked.found.fresh]
+    is_done = True
+    read = list(looked.sources) if options.reprocess else files
+    if read and not runs_here(spark):
+        check_executors(spark, read)
+    if files:
+        _progress("Counting, parsing and adding up.")
+        extended = extend(spark, looked, keep_days=options.keep_days)
+        for warning in extended.warnings:
+            print(warning, file=sys.stderr)
+        print("\n".join(access_summary(extended)))
+        print(f"Written to {options.out}.", flush=True)
+    if options.reprocess is not None:
+        is_done = _read_again(spark, options, looked, table)
+    if snapshot is not None and options.usage is not None:
+        _progress("Deciding.")
+        opened = Table.open(table, looked.cluster)
+        with result_at(options.usage, spark) as out:
+            manifest = run_usage_of_table(spark, snapshot, opened, Window(), out, brokers)
+        watch.known = manifest["state"]
+        print("\n".join(summary(manifest)))
+        print(f"Written to {options.usage}.", flush=True)
+    return is_done
+
+
+def _read_again(spark: SparkSession, options: Namespace, looked: Look, table: Folder) -> bool:
     """Read days of the table again; return whether all of them were."""
     _progress("Reading days again.")
     first, last = options.reprocess
     done = reprocess(
         spark,
-        _local(options.out),
+        table,
         looked.cluster,
         Again(first, last, options.partial),
         layouts={path: source.layout for path, source in looked.sources.items() if source.layout},
@@ -229,11 +303,6 @@ def _sources(options: Namespace, zone: str | None = None) -> Sequence[LogSource]
             "--source names the zone and the layout of each log; leave out --time-zone, --layout and --pattern."
         )
     return read_sources(Path(options.source))
-
-
-def _state(options: Namespace, snapshot: Snapshot, cluster: str, brokers: KnownBrokers) -> str:
-    """Return the `state` that the result of `usage` would have."""
-    return state_of(snapshot, state_with(Table.open(_local(options.out), cluster), brokers))
 
 
 def _usage(options: Namespace) -> int:
@@ -269,7 +338,7 @@ def _stream(options: Namespace) -> int:
     conf = _settings(options.conf)
     settings = text_of(Path(options.options), "The settings of the Kafka client") if options.options else ""
     topic = Topic(options.topic, options.kafka, read_client_options(settings), options.broker)
-    table = _local(options.out)
+    check_address(options.out)
     _progress(f"Starting Spark for the topic {topic.name}.")
     # How much there is, Spark finds out; what runs once is mostly what came since the last time.
     log_bytes = None if options.every else _TOPIC_BYTES
@@ -279,7 +348,7 @@ def _stream(options: Namespace) -> int:
         added = stream(
             spark,
             topic,
-            table,
+            folder_at(options.out, spark),
             options.cluster,
             reading=Reading(options.layout or "", options.time_zone),
             keep_days=options.keep_days,
@@ -297,14 +366,21 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
     window = _window(options)
     brokers = read_brokers(Path(options.brokers)) if options.brokers else KnownBrokers()
     snapshot = read_snapshot(Path(options.snapshot))
+    for given in filter(None, (options.out, options.table)):
+        check_address(given)
     with ExitStack() as stack:
         start = partial(options.start_spark, options.master, conf=conf, archive=True)
         if options.table:
-            table = Table.open(_local(options.table), options.cluster or snapshot.cluster)
+            spark = None
+            if is_distant(options.table):
+                _progress(f"Starting Spark for the access table at {options.table}.")
+                spark = stack.enter_context(start())
+            table = Table.open(folder_at(options.table, spark), options.cluster or snapshot.cluster)
             for sentence in table.version.damaged:
                 print(sentence, file=sys.stderr)
-            _progress(f"Starting Spark for the access table of {table.version.cluster}.")
-            spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
+            if spark is None:
+                _progress(f"Starting Spark for the access table of {table.version.cluster}.")
+                spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
             keep = stack.enter_context(keeping())
             _progress("Adding up and deciding.")
             logged = read_table(spark, table, window, keep, brokers)
@@ -319,7 +395,8 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
             _progress("Counting, parsing and deciding.")
             logged = read_logs(spark, files, keep, sources=sources)
             logged = replace(logged, brokers=brokers.over(logged.brokers))
-        manifest = job(spark, snapshot, logged, Path(options.out), keep)
+        with result_at(options.out, spark) as out:
+            manifest = job(spark, snapshot, logged, out, keep)
     for warning in warnings(manifest):
         print(warning, file=sys.stderr)
     print("\n".join(summarize(manifest)))
@@ -335,14 +412,6 @@ def _cluster(options: Namespace, snapshot: Snapshot | None) -> str:
             "The access table needs the name of the cluster; give --cluster NAME, or a --snapshot that names it."
         )
     return str(cluster)
-
-
-def _local(given: str) -> Path:
-    if "://" in given:
-        raise SourceError(
-            f"The access table cannot be at {given!r}; name a folder of a file system of this machine."
-        )
-    return Path(given)
 
 
 def _window(options: Namespace) -> Window:

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from aclweb.acl.model import number_of
-from aclweb.pipeline.counting import count_bytes, unknown_layouts
+from aclweb.pipeline.counting import Counted, count_bytes, unknown_layouts
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.increments import Found, Fresh, look_for_new
 from aclweb.pipeline.job import keeping
@@ -20,6 +20,7 @@ from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, by_file
 from aclweb.pipeline.readings import why_unknown
 from aclweb.pipeline.sources import nothing_read
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table.changing import (
     commit_and_sweep,
     next_version,
@@ -40,7 +41,7 @@ KEPT_DAYS = 400
 class Look:
     """What the logs of a cluster hold that its table does not. sources: by the path of each file."""
 
-    folder: Path
+    folder: Folder
     cluster: str
     base: Version | None
     found: Found
@@ -64,14 +65,18 @@ class Extended:
     warnings: tuple[str, ...]
 
 
-def look(table: Path, cluster: str, sources: Sequence[LogSource]) -> Look:
-    """Return what is new in the logs; no Spark is needed for it.
+def look(table: Folder | Path, cluster: str, sources: Sequence[LogSource]) -> Look:
+    """Return what is new in the logs; a path is a folder of this machine.
 
     Raises SourceError for a path that means no file, TableError for a table that cannot be read, and JobError where
     no file can be read, or each with something new is of an unknown layout.
     """
     folder = folder_of(table, cluster)
-    base = latest(folder)
+    return look_since(latest(folder), folder, cluster, sources)
+
+
+def look_since(base: Version | None, folder: Folder, cluster: str, sources: Sequence[LogSource]) -> Look:
+    """Return what is new in the logs since a version was made; the errors are those of `look`."""
     known = [Source.from_dict(dict(source)) for source in base.sources] if base else []
     layouts = {file: source.layout for file, source in by_file(sources).items() if source.layout}
     found = look_for_new([source.path for source in sources], known, layouts=layouts)
@@ -98,19 +103,29 @@ def check_zones(looked: Look) -> None:
             )
 
 
+def is_noted(looked: Look) -> bool:
+    """Return whether the table has nothing to learn about the log files, as they are called now."""
+    base = looked.base
+    return bool(
+        not looked.found.fresh
+        and base
+        and list(base.sources) == _sources(looked, ())
+        and base.problems == _problems(looked)
+    )
+
+
 def note_sources(looked: Look) -> None:
-    """Keep in the table how the log files are called now, where nothing of them is new; no Spark is needed for it."""
-    base, sources = looked.base, _sources(looked, ())
-    problems = _problems(looked)
-    if base and list(base.sources) == sources and base.problems == problems:
+    """Keep in the table how the log files are called now, where nothing of them is new."""
+    if is_noted(looked):
         return
+    base = looked.base
     version = next_version(
         base,
         looked.cluster,
         {},
         samples=base.samples if base else (),
-        sources=sources,
-        problems=problems,
+        sources=_sources(looked, ()),
+        problems=_problems(looked),
         oldest_day="",
     )
     commit_and_sweep(looked.folder, version)
@@ -172,15 +187,20 @@ class _Extending:
 
     spark: SparkSession
     looked: Look
-    unfinished: Path
+    unfinished: str
     keep: Keep
     oldest_day: str
 
     def run(self) -> Extended:
         looked = self.looked
-        counted = count_bytes(
-            self.spark, looked.found.fresh, self.unfinished, self.keep, zone_of=looked.zone_of
-        )
+        with looked.folder.scratch(f"{self.unfinished}/new") as (copies, shown):
+            counted = count_bytes(
+                self.spark, looked.found.fresh, copies, self.keep, shown=shown, zone_of=looked.zone_of
+            )
+            return self._write(counted)
+
+    def _write(self, counted: Counted) -> Extended:
+        looked = self.looked
         writing = Writing(
             self.spark, looked.folder, looked.cluster, looked.base, self.unfinished, self.oldest_day
         )

@@ -41,20 +41,21 @@ class Counted:
 def count_bytes(
     spark: SparkSession,
     wanted: Sequence[Fresh],
-    unfinished: Path,
+    copies: Path,
     keep: Keep,
     *,
+    shown: Callable[[Path], str],
     zone_of: Callable[[Fresh], str | None],
     choose: Callable[[Sequence[Row]], Collection[str]] | None = None,
 ) -> Counted:
     """Count the bytes of log files.
 
-    unfinished: a folder for copies of parts of files, which all executors see. zone_of: that of the clock that wrote a
-    file. choose: gets how many records each file has of each day (file, broker, day, lines), and returns the days to
-    count; all unless given. Raises JobError where no file can be read, and where most lines are in files of an unknown
-    layout.
+    copies: a folder for copies of parts of files. shown: puts a copy where all executors see it, and returns its path.
+    zone_of: that of the clock that wrote a file. choose: gets how many records each file has of each day (file, broker,
+    day, lines), and returns the days to count; all unless given. Raises JobError where no file can be read, and where
+    most lines are in files of an unknown layout.
     """
-    files, changed = _readable(wanted, unfinished)
+    files, changed = _readable(wanted, copies, shown)
     while files:
         lines, coverage, unsure = _read(spark, files, keep, zone_of)
         changed += [files[path].path for path in sorted(unsure)]
@@ -109,14 +110,14 @@ def unknown_layouts(wanted: Sequence[Fresh]) -> Mapping[str, str]:
     return {one.path: first_line(one.path) for one in wanted if one.source.layout == UNKNOWN}
 
 
-def _readable(wanted: Sequence[Fresh], unfinished: Path) -> tuple[dict[str, Fresh], list[str]]:
+def _readable(
+    wanted: Sequence[Fresh], copies: Path, shown: Callable[[Path], str]
+) -> tuple[dict[str, Fresh], list[str]]:
     """Return the files for Spark with what each holds, and the paths of files that are no longer there."""
-    copies = unfinished / "new"
-    copies.mkdir()
     files, late = {}, []
     for fresh in wanted:
         try:
-            path = fresh.path if fresh.is_whole_file else str(copy_bytes(fresh, copies).resolve())
+            path = fresh.path if fresh.is_whole_file else shown(copy_bytes(fresh, copies))
         except NotTheSameError:
             late.append(fresh.path)
         else:

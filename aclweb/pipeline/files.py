@@ -85,7 +85,12 @@ def bytes_in(files: Sequence[str]) -> float:
 
 def address(file: str) -> str:
     """Return the path that Spark gets for a file: its very name, whatever signs it holds."""
-    return file if "://" in file else f"file://{file.translate(_PATTERN_SIGNS)}"
+    return file if "://" in file else f"file://{escaped(file)}"
+
+
+def escaped(path: str) -> str:
+    """Return the pattern of Hadoop that means one path."""
+    return path.translate(_PATTERN_SIGNS)
 
 
 def look(file: str) -> FileState:

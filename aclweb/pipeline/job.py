@@ -186,7 +186,7 @@ def _range(data: bytes, start: int, end: int) -> bytes:
 def path_of(file: str) -> str:
     """Return the path of a file from Spark's name for it."""
     url = urlsplit(file)
-    return unquote(url.path) if url.scheme == "file" else file
+    return unquote(url.path if url.scheme == "file" else file)
 
 
 def run_usage_of_table(

@@ -28,6 +28,7 @@ from aclweb.pipeline.increments import Fresh, is_still_there
 from aclweb.pipeline.job import keeping
 from aclweb.pipeline.known_content import Source
 from aclweb.pipeline.readings import Reading, reading_of
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import Table, Version, Window
 from aclweb.pipeline.table.changing import unfinished_folder
 from aclweb.pipeline.topics import SCHEME
@@ -70,7 +71,7 @@ class Again:
 
 def reprocess(
     spark: SparkSession,
-    table: Path,
+    table: Folder | Path,
     cluster: str,
     again: Again,
     *,
@@ -102,12 +103,17 @@ def reprocess(
         chosen.update(_lines_by_day_and_file([row for row in rows if row["day"] in days]))
         return sorted(days)
 
-    with unfinished_folder(found.folder) as unfinished, keeping() as keep:
+    with (
+        unfinished_folder(found.folder) as unfinished,
+        found.folder.scratch(f"{unfinished}/new") as (copies, shown),
+        keeping() as keep,
+    ):
         counted = count_bytes(
             spark,
             wanted,
-            unfinished,
+            copies,
             keep,
+            shown=shown,
             zone_of=lambda fresh: base.zones.get(fresh.source.broker),
             choose=choose,
         )

@@ -1,7 +1,8 @@
 """How does the result of a job appear, all at once or not at all?
 
 Everything is written into a hidden folder beside the wanted one, which is renamed as the
-very last step. So whoever finds the folder finds the whole result.
+very last step. So whoever finds the folder finds the whole result. An object store renames no folder: there the
+manifest is put last, and whoever finds the manifest finds the whole result.
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
+
+from aclweb.pipeline.storage import DistantFolder, StorageError, folder_at, is_distant
 
 MANIFEST = "manifest.json"
 
@@ -40,7 +45,7 @@ def new_result(out: Path) -> Iterator[Path]:
     ResultError.
     """
     if out.exists() and not (out / MANIFEST).is_file() and not _is_empty_folder(out):
-        raise ResultError(f"{out} is there already and is no result of an earlier job; name another folder.")
+        raise ResultError(_no_result(out))
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = out.parent / f".{out.name}.{os.getpid()}.unfinished"
     replaced = out.parent / f".{out.name}.{os.getpid()}.replaced"
@@ -54,6 +59,66 @@ def new_result(out: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
         shutil.rmtree(replaced, ignore_errors=True)
+
+
+@contextmanager
+def result_at(out: str, spark: SparkSession) -> Iterator[Path]:
+    """Yield where a job is to write its result, a folder of this machine; then it is at `out`, a path or an address.
+
+    What happens to an earlier result, and to anything else that is there, is as in `new_result`.
+    """
+    if not is_distant(out):
+        yield Path(out.removeprefix("file://"))
+        return
+    folder = folder_at(out, spark)
+    assert isinstance(folder, DistantFolder)
+    names = folder.names()
+    if names and MANIFEST not in names:
+        raise ResultError(_no_result(out))
+    with tempfile.TemporaryDirectory(prefix="aclweb-result-") as directory:
+        result = Path(directory) / "result"
+        yield result
+        if folder.is_object_store:
+            _put_into(folder, names, result)
+        else:
+            _put_beside(folder, result)
+
+
+def _put_into(folder: DistantFolder, names: Iterable[str], result: Path) -> None:
+    """Replace the files in a folder of an object store."""
+    # Without its manifest nobody takes what is left for a result.
+    for name in sorted(names, key=lambda name: name != MANIFEST):
+        folder.remove(name)
+    for file in sorted(result.iterdir(), key=lambda file: file.name == MANIFEST):
+        folder.send(file, file.name)
+
+
+def _put_beside(folder: DistantFolder, result: Path) -> None:
+    """Put a result beside the folder, and have it take the folder's place."""
+    parent, name = folder.above
+    unfinished, replaced = (f".{name}.{uuid.uuid4().hex}.{word}" for word in ("unfinished", "replaced"))
+    try:
+        for file in sorted(result.iterdir()):
+            parent.send(file, f"{unfinished}/{file.name}")
+        is_there = parent.has(name)
+        if is_there:
+            parent.move(name, replaced)
+        try:
+            parent.move(unfinished, name)
+        except StorageError:
+            if is_there:
+                parent.move(replaced, name)
+            raise
+    finally:
+        # What failed is said by the error that is on its way.
+        with suppress(StorageError):
+            parent.remove(unfinished)
+    if is_there:
+        parent.remove(replaced)
+
+
+def _no_result(out: object) -> str:
+    return f"{out} is there already and is no result of an earlier job; name another folder."
 
 
 def write_table(folder: Path, name: str, table: pa.Table) -> None:

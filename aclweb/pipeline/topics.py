@@ -30,6 +30,7 @@ from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.job import keeping
 from aclweb.pipeline.layout_counts import lines_of_messages
 from aclweb.pipeline.readings import Reading, layout_in
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table.changing import unfinished_folder
 from aclweb.pipeline.table.parts import TableError, check
 from aclweb.pipeline.table.reading import folder_of
@@ -149,7 +150,7 @@ def read_client_options(text: str) -> dict[str, str]:
 def stream(
     spark: SparkSession,
     topic: Topic,
-    table: Path,
+    table: Folder | Path,
     cluster: str,
     *,
     reading: Reading,
@@ -203,7 +204,7 @@ def _messages(spark: SparkSession, topic: Topic, position: Position, most: int) 
     return reader.load()
 
 
-def _start(spark: SparkSession, topic: Topic, folder: Path, zone: str | None) -> Start:
+def _start(spark: SparkSession, topic: Topic, folder: Folder, zone: str | None) -> Start:
     """Return where a run begins: where the table says, or for a topic of another id at the beginning of the topic."""
     topic_id, ranges = _ranges(spark, topic)
     base = latest(folder)
@@ -300,7 +301,7 @@ class _Adding:
 
     spark: SparkSession
     topic: Topic
-    folder: Path
+    folder: Folder
     cluster: str
     reading: Reading
     keep_days: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +16,7 @@ from pyspark.sql.types import StructType
 from aclweb.pipeline import schemas, totals
 from aclweb.pipeline.coverage import Row, added
 from aclweb.pipeline.manifest import added_notes
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table.changing import (
     MOST_SAMPLE_PARTS,
     Written,
@@ -56,13 +56,13 @@ class Added:
 
 @dataclass(frozen=True)
 class Writing:
-    """One change of a cluster's table. unfinished: an empty folder of it. oldest_day: the first day that is kept."""
+    """One change of a cluster's table. unfinished: a folder of its folder. oldest_day: the first day that is kept."""
 
     spark: SparkSession
-    folder: Path
+    folder: Folder
     cluster: str
     base: Version | None
-    unfinished: Path
+    unfinished: str
     oldest_day: str
 
     def add(
@@ -138,7 +138,7 @@ class Writing:
             rows = totals.added(both, "day", *schemas.ACCESS_KEY, *_OF_TABLE)
         ordered = rows.select(*StructType.fromDDL(schemas.ACCESS).names).repartition("day")
         self._write(ordered.sortWithinPartitions("day", *schemas.ACCESS_KEY, "broker"), ACCESS, "day")
-        return adopt_frames(self.unfinished / ACCESS, self.folder, ACCESS)
+        return adopt_frames(f"{self.unfinished}/{ACCESS}", self.folder, ACCESS)
 
     def _write_samples(self, lines: DataFrame) -> tuple[Part, ...]:
         """Write the latest record of each request; return the parts that the next version has."""
@@ -151,7 +151,7 @@ class Writing:
             known = Table(self.folder, base).samples(self.spark).filter(is_kept)
             found, kept = totals.latest(found.unionByName(known)), ()
         self._write(found.sortWithinPartitions(*schemas.REQUEST, "allowed"), SAMPLES)
-        new = adopt_frames(self.unfinished / SAMPLES, self.folder, SAMPLES)
+        new = adopt_frames(f"{self.unfinished}/{SAMPLES}", self.folder, SAMPLES)
         return (*kept, *new.get("", ()))
 
     def _write_coverage(self, rows: Sequence[Row], folded: set[str]) -> dict[str, tuple[Part, ...]]:
@@ -183,4 +183,4 @@ class Writing:
     def _write(self, rows: DataFrame, dataset: str, *by: str) -> None:
         """Have the executors write rows into the unfinished folder."""
         writer = rows.write.option("compression", "zstd").option("maxRecordsPerFile", _FILE_ROWS)
-        writer.partitionBy(*by).parquet(f"file://{(self.unfinished / dataset).resolve()}")
+        writer.partitionBy(*by).parquet(self.folder.address(f"{self.unfinished}/{dataset}"))

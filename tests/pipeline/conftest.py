@@ -37,6 +37,14 @@ def finish(log: Path) -> None:
 
 
 @pytest.fixture(scope="session")
+def elsewhere(spark, tmp_path_factory) -> tuple[str, Path]:
+    """The address of a folder that Spark alone reaches, by Hadoop's own viewfs, and where its files really are."""
+    really = tmp_path_factory.mktemp("elsewhere")
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.aclweb.link./data", f"file://{really}")
+    return "viewfs://aclweb/data", really
+
+
+@pytest.fixture(scope="session")
 def usage(spark, logs, snapshot_file, tmp_path_factory) -> Path:
     """The result of a usage job on all logs."""
     return run(spark, snapshot_file, logs, tmp_path_factory.mktemp("out") / "usage")

@@ -15,6 +15,7 @@ import pandas  # noqa: F401 - Arrow loads it at the first table, which each proc
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aclweb.pipeline.storage import Folder, LocalFolder
 from aclweb.pipeline.table import Version, changing, failpoints
 from aclweb.pipeline.table.parts import ACCESS, COVERAGE, COVERAGE_SCHEMA, NOTES, SAMPLES, place_of
 from aclweb.pipeline.table.versions import latest
@@ -25,7 +26,7 @@ OLDEST_DAY = "2025-01-01"
 EMPTY = dict.fromkeys(COVERAGE_SCHEMA.names, 0) | {"file": "a.log", "broker": "a.log"}
 
 
-def change(folder: Path, base: Version | None) -> Version:
+def change(folder: Folder, base: Version | None) -> Version:
     """Add one decision to each day, and make the source one byte longer."""
     folded = changing.days_to_fold(base, DAYS)
     with changing.unfinished_folder(folder) as unfinished:
@@ -33,18 +34,20 @@ def change(folder: Path, base: Version | None) -> Version:
         for day in DAYS:
             old = base.days[day] if base else None
             before = old.decisions if old and day in folded else 0
-            _write(unfinished / ACCESS / f"day={day}", {"principal": ["User:a"], "lines": [before + 1]})
+            _write(
+                folder, f"{unfinished}/{ACCESS}/day={day}", {"principal": ["User:a"], "lines": [before + 1]}
+            )
             rows = [EMPTY | {"lines": before + 1, "decisions": before + 1}]
             parts = {
-                ACCESS: changing.adopt_frames(unfinished / ACCESS, folder, ACCESS)[day],
+                ACCESS: changing.adopt_frames(f"{unfinished}/{ACCESS}", folder, ACCESS)[day],
                 COVERAGE: changing.write_rows(
                     rows, COVERAGE_SCHEMA, unfinished, folder, place_of(COVERAGE, day)
                 ),
                 NOTES: (),
             }
             written[day] = changing.Written(1, 1, parts, is_folded=day in folded)
-        _write(unfinished / SAMPLES, {"raw": ["INFO x"]})
-        samples = changing.adopt_frames(unfinished / SAMPLES, folder, SAMPLES)[""]
+        _write(folder, f"{unfinished}/{SAMPLES}", {"raw": ["INFO x"]})
+        samples = changing.adopt_frames(f"{unfinished}/{SAMPLES}", folder, SAMPLES)[""]
         offset = base.sources[0]["offset"] + 1 if base else 1
         version = changing.next_version(
             base,
@@ -59,9 +62,10 @@ def change(folder: Path, base: Version | None) -> Version:
     return version
 
 
-def _write(folder: Path, columns: dict[str, list[object]]) -> None:
-    folder.mkdir(parents=True)
-    pq.write_table(pa.table(columns), folder / "part-0.parquet")
+def _write(folder: Folder, place: str, columns: dict[str, list[object]]) -> None:
+    folder.make(place)
+    with folder.new_file(f"{place}/part-0.parquet") as file:
+        pq.write_table(pa.table(columns), file)
 
 
 def die_at(moment: int) -> None:
@@ -77,7 +81,7 @@ def die_at(moment: int) -> None:
     failpoints.hit = hit
 
 
-def serve(folder: Path) -> None:
+def serve(folder: Folder) -> None:
     # Nothing waits an hour or a day in a test.
     changing.KEPT_SECONDS = changing.SWEPT_AFTER_SECONDS = 0.0
     for line in sys.stdin:
@@ -90,4 +94,4 @@ def serve(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]))
+    serve(LocalFolder(Path(sys.argv[1])))

@@ -24,8 +24,9 @@ from aclweb.pipeline.log_sources import LogSource
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
 from aclweb.pipeline.sources import read_lines
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import Table, TableError, Window
-from aclweb.pipeline.table.parts import ACCESS, BY_DAY
+from aclweb.pipeline.table.parts import ACCESS, BY_DAY, Part
 from tests.pipeline.conftest import finish
 from tests.pipeline.test_files import decisions
 from tests.pipeline.usage_job import manifest_of
@@ -52,13 +53,18 @@ def run_main(spark: Any, *words: object) -> str:
     return printed.getvalue()
 
 
-def rows_of(table: Path) -> Counter[tuple[Any, ...]]:
+def rows_in(table: Table, part: Part) -> list[dict[str, Any]]:
+    with table.folder.copies([part.name]) as (file,):
+        return pq.ParquetFile(file).read().to_pylist()
+
+
+def rows_of(table: Path | Folder) -> Counter[tuple[Any, ...]]:
     """Return the lines of each access row, by its day and all that makes it one row."""
     found = Table.open(table, CLUSTER)
     rows: Counter[tuple[Any, ...]] = Counter()
     for day, held in found.version.days.items():
         for part in held.parts[ACCESS]:
-            for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
+            for row in rows_in(found, part):
                 lines, _first, _last = (row.pop(name) for name in ("lines", "first_us", "last_us"))
                 rows[day, *row.values()] += lines
     return rows
@@ -269,11 +275,7 @@ def test_samples_are_folded_into_the_latest_of_each_request(extended):
     _, table, _ = extended
     found = Table.open(table, CLUSTER)
 
-    rows = [
-        row
-        for part in found.version.samples
-        for row in pq.ParquetFile(found.folder / part.name).read().to_pylist()
-    ]
+    rows = [row for part in found.version.samples for row in rows_in(found, part)]
     requests = [tuple(row[name] for name in (*REQUEST, "allowed")) for row in rows]
     assert len(set(requests)) == len(requests)
     assert set(requests) == {(*row[1:6], row[6]) for row in rows_of(table)}

@@ -90,7 +90,7 @@ def counted(table: Path) -> Counter[tuple[Any, ...]]:
     rows: Counter[tuple[Any, ...]] = Counter()
     for held in found.version.days.values():
         for part in held.parts[ACCESS]:
-            for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
+            for row in pq.ParquetFile(table / found.folder.path.name / part.name).read().to_pylist():
                 rows[tuple(row[name] for name in REQUEST)] += row["lines"]
     return rows
 

@@ -6,7 +6,7 @@ the version that names them is the last step.
 
 from __future__ import annotations
 
-import shutil
+import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aclweb.pipeline.storage import Entry, Folder, StorageError
 from aclweb.pipeline.table import failpoints
 from aclweb.pipeline.table.parts import (
     ACCESS,
@@ -30,10 +30,20 @@ from aclweb.pipeline.table.parts import (
     Part,
     TableError,
     adopt,
+    part_of,
+    place,
     place_of,
-    sync_folder,
 )
-from aclweb.pipeline.table.versions import PARSER, Day, Version, commit, names_in, numbers, path_of
+from aclweb.pipeline.table.versions import (
+    PARSER,
+    VERSIONS,
+    Day,
+    Version,
+    commit,
+    name_of,
+    names_in,
+    numbers,
+)
 
 MOST_PARTS = 8
 """A day with more parts of access rows is folded into one; one that got nothing new, with more than one."""
@@ -45,7 +55,9 @@ KEPT_SECONDS = 3600.0
 
 SWEPT_AFTER_SECONDS = 24 * 3600.0
 
+_ENDING = ".parquet"
 _UNFINISHED = ".unfinished-"
+_BEGAN = re.compile(rf"{re.escape(_UNFINISHED)}([0-9]+)-")
 _DAY = "day="
 
 
@@ -64,15 +76,18 @@ class Written:
 
 
 @contextmanager
-def unfinished_folder(cluster: Path) -> Iterator[Path]:
-    """Yield a folder to write into, on the file system of the table; it is gone afterwards."""
-    cluster.mkdir(parents=True, exist_ok=True)
-    folder = cluster / f"{_UNFINISHED}{uuid.uuid4().hex}"
-    folder.mkdir()
+def unfinished_folder(cluster: Folder) -> Iterator[str]:
+    """Yield the name of a new folder to write into, in the cluster's folder; it is gone afterwards."""
+    cluster.check_commits()
+    # Some stores do not say since when a folder is there.
+    name = f"{_UNFINISHED}{time.time():.0f}-{uuid.uuid4().hex}"
+    cluster.make(name)
     try:
-        yield folder
+        yield name
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        # Where the store is what failed, the error that is on its way says so.
+        with suppress(StorageError):
+            cluster.remove(name)
 
 
 def days_to_fold(base: Version | None, extended: Iterable[str]) -> set[str]:
@@ -87,30 +102,35 @@ def days_to_fold(base: Version | None, extended: Iterable[str]) -> set[str]:
     }
 
 
-def adopt_frames(written: Path, cluster: Path, dataset: str) -> dict[str, tuple[Part, ...]]:
+def adopt_frames(written: str, cluster: Folder, dataset: str) -> dict[str, tuple[Part, ...]]:
     """Give the files that executors wrote into `written` their places; return the parts by day, "" without one."""
     failpoints.hit("written")
     found: dict[str, list[Part]] = {}
-    for file in sorted(written.rglob("*.parquet")):
-        folder = file.parent.name
+    for file in cluster.files(written):
+        if not file.endswith(_ENDING):
+            continue
+        folder = file.split("/")[-2]
         day = folder.removeprefix(_DAY) if folder.startswith(_DAY) else ""
         day = "" if day == NO_DAY else day
-        place = SAMPLES if dataset == SAMPLES else place_of(dataset, day)
-        part = adopt(file, cluster, f"{place}/{_new_name()}", lines="lines" if dataset == ACCESS else None)
+        to = SAMPLES if dataset == SAMPLES else place_of(dataset, day)
+        part = adopt(cluster, file, f"{to}/{_new_name()}", lines="lines" if dataset == ACCESS else None)
         found.setdefault(day, []).append(part)
     return {day: tuple(parts) for day, parts in found.items()}
 
 
 def write_rows(
-    rows: Sequence[Mapping[str, Any]], schema: pa.Schema, unfinished: Path, cluster: Path, place: str
+    rows: Sequence[Mapping[str, Any]], schema: pa.Schema, unfinished: str, cluster: Folder, to: str
 ) -> tuple[Part, ...]:
-    """Write a few rows as one part; none where there are no rows."""
+    """Write a few rows as one part in the folder `to`; none where there are no rows."""
     if not rows:
         return ()
-    file = unfinished / _new_name()
+    name = _new_name()
     table = pa.Table.from_pylist([{name: row[name] for name in schema.names} for row in rows], schema=schema)
-    pq.write_table(table, file, compression="zstd")
-    return (adopt(file, cluster, f"{place}/{file.name}", lines="lines"),)
+    with cluster.new_file(f"{unfinished}/{name}") as file:
+        pq.write_table(table, file, compression="zstd")
+        part = part_of(file, f"{to}/{name}", lines="lines")
+    place(cluster, f"{unfinished}/{name}", part)
+    return (part,)
 
 
 def next_version(
@@ -162,56 +182,69 @@ def next_version(
     )
 
 
-def commit_and_sweep(folder: Path, version: Version) -> None:
+def commit_and_sweep(folder: Folder, version: Version) -> None:
     """Make `version` the table, then remove what no version that is kept names any more."""
     failpoints.hit("parts")
     commit(folder, version)
     # The change is made: whatever is left lying about is removed by the next one.
-    with suppress(OSError):
+    with suppress(OSError, StorageError):
         sweep(folder, version.number)
     failpoints.hit("swept")
 
 
-def sweep(folder: Path, number: int) -> None:
+def sweep(folder: Folder, number: int) -> None:
     """Remove the versions long before `number` that are old, and old files that no version names.
 
     A process that still writes parts works on an earlier version, so it can no longer commit.
     """
     before = time.time() - SWEPT_AFTER_SECONDS
-    kept, gone = _kept_and_gone(folder, number)
+    versions = {f"{VERSIONS}/{entry.name}": entry.written_at for entry in folder.entries(VERSIONS)}
+    kept, gone = _kept_and_gone(folder, number, versions)
     # All that are kept are read, which for many is not worth it for each one that goes.
     if len(gone) >= len(kept) // KEPT_VERSIONS:
         _remove(folder, kept, gone, before)
-    for left in (*folder.glob(f"{_UNFINISHED}*"), *(folder / "versions").glob(".*")):
-        if left.stat().st_mtime < before:
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
-    sync_folder(folder)
+    left = {
+        entry.name: _began(entry) for entry in folder.entries("") if entry.name.startswith(_UNFINISHED)
+    } | {name: written_at for name, written_at in versions.items() if name.startswith(f"{VERSIONS}/.")}
+    for name, since in left.items():
+        if since < before:
+            folder.remove(name)
+    folder.sync()
 
 
-def _kept_and_gone(folder: Path, number: int) -> tuple[list[int], list[int]]:
+def _began(entry: Entry) -> float:
+    """Return since when an unfinished folder is there."""
+    named = _BEGAN.match(entry.name)
+    return float(named[1]) if named else entry.written_at
+
+
+def _kept_and_gone(
+    folder: Folder, number: int, written_at: Mapping[str, float]
+) -> tuple[list[int], list[int]]:
     """Return the numbers of the versions that stay after a change to `number`, and of those that need not."""
     there = sorted(numbers(folder))
     lately = time.time() - KEPT_SECONDS
     # A reader may have begun with a version until the next one took its place.
     replaced_lately = {
-        each for each, after in pairwise(there) if path_of(folder, after).stat().st_mtime >= lately
+        each for each, after in pairwise(there) if written_at.get(name_of(after), lately) >= lately
     }
     stays = {each for each in there if each > number - KEPT_VERSIONS} | replaced_lately
     return [each for each in there if each in stays], [each for each in there if each not in stays]
 
 
-def _remove(folder: Path, kept: Sequence[int], gone: Sequence[int], before: float) -> None:
+def _remove(folder: Folder, kept: Sequence[int], gone: Sequence[int], before: float) -> None:
     """Remove versions, and the parts that no kept version names; of these only what was written before that time."""
     named = set().union(*(names_in(folder, each) for each in kept))
     for each in gone:
-        path_of(folder, each).unlink(missing_ok=True)
+        folder.remove(name_of(each))
     for dataset in (*BY_DAY, SAMPLES):
-        for file in sorted((folder / dataset).rglob("*.parquet")):
-            if file.relative_to(folder).as_posix() not in named and file.stat().st_mtime < before:
-                file.unlink(missing_ok=True)
-                with suppress(OSError):
-                    file.parent.rmdir()
+        files = folder.files(dataset, before)
+        unnamed = [name for name in files if name.endswith(_ENDING) and name not in named]
+        for name in unnamed:
+            folder.remove(name)
+        for place_of_some in sorted({name.rpartition("/")[0] for name in unnamed}):
+            folder.remove_if_empty(place_of_some)
 
 
 def _new_name() -> str:
-    return f"part-{uuid.uuid4().hex}.parquet"
+    return f"part-{uuid.uuid4().hex}{_ENDING}"

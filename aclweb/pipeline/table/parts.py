@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aclweb.pipeline.coverage import FIRSTS, LASTS, MASKS, SUMS
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import failpoints
 
 ACCESS, COVERAGE, NOTES, SAMPLES = "access", "coverage", "notes", "samples"
@@ -31,7 +31,6 @@ NOTES_SCHEMA = pa.schema(
 # Rows without a day (records without a time) are in the folder that Hive and Spark name so.
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 
-_CHUNK_BYTES = 1 << 20
 _ROWS_AT_ONCE = 65_536
 
 
@@ -62,72 +61,72 @@ def place_of(dataset: str, day: str | None) -> str:
     return f"{dataset}/day={day or NO_DAY}"
 
 
-def adopt(file: Path, cluster: Path, name: str, *, lines: str | None) -> Part:
+def adopt(cluster: Folder, file: str, name: str, *, lines: str | None) -> Part:
     """Give a written file its place `name` in the cluster's folder, safe from a power cut; return the part.
 
     lines: the column to add up, None where there is none.
     """
-    target = cluster / name
-    part = Part(name, _rows_of(file), _sum_of(file, lines), file.stat().st_size, _kept(file))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    file.rename(target)
-    sync_folder(target.parent)
-    failpoints.hit("part")
+    with cluster.copies([file]) as (read,):
+        part = part_of(read, name, lines=lines)
+    place(cluster, file, part)
     return part
 
 
-def check(cluster: Path, parts: Iterable[Part]) -> None:
+def part_of(file: Path, name: str, *, lines: str | None) -> Part:
+    """Return what a file will be as a part; lines: as in `adopt`."""
+    return Part(name, _rows_of(file), _sum_of(file, lines), file.stat().st_size, _digest_of(file))
+
+
+def place(cluster: Folder, file: str, part: Part) -> None:
+    """Give a written file the place of the part that it is."""
+    cluster.move(file, part.name)
+    failpoints.hit("part")
+
+
+def check(cluster: Folder, parts: Iterable[Part]) -> None:
     """Raise TableError for the first part that is missing or has another size than it was written with."""
+    parts = list(parts)
+    sizes = cluster.sizes([part.name for part in parts])
     for part in parts:
-        file = cluster / part.name
-        try:
-            size = file.stat().st_size
-        except FileNotFoundError:
+        size = sizes.get(part.name)
+        if size is None:
             raise TableError(
-                f"{file} is missing, a part of the access table; put it back from a backup, or make the table anew "
-                "from the logs in another folder."
-            ) from None
+                f"{cluster}/{part.name} is missing, a part of the access table; put it back from a backup, or make the "
+                "table anew from the logs in another folder."
+            )
         if size != part.bytes:
             raise TableError(
-                f"{file} has {size:,} bytes and was written with {part.bytes:,}; put it back from a backup, or make "
-                "the table anew from the logs in another folder."
+                f"{cluster}/{part.name} has {size:,} bytes and was written with {part.bytes:,}; put it back from a "
+                "backup, or make the table anew from the logs in another folder."
             )
 
 
-def check_content(cluster: Path, parts: Iterable[Part]) -> None:
+def check_content(cluster: Folder, parts: Iterable[Part]) -> None:
     """Raise TableError for the first part whose bytes are not those that were written."""
     parts = list(parts)
     check(cluster, parts)
     for part in parts:
-        file = cluster / part.name
-        with file.open("rb") as opened:
-            if hashlib.file_digest(opened, "sha256").hexdigest() != part.digest:
+        with cluster.copies([part.name]) as (file,):
+            if _digest_of(file) != part.digest:
                 raise TableError(
-                    f"{file} holds other bytes than were written; put it back from a backup, or make the table anew "
-                    "from the logs in another folder."
+                    f"{cluster}/{part.name} holds other bytes than were written; put it back from a backup, or make "
+                    "the table anew from the logs in another folder."
                 )
 
 
-def rows_of(cluster: Path, parts: Sequence[Part], schema: pa.Schema) -> list[dict[str, Any]]:
-    """Return the rows of small parts; a column that a part does not have is null."""
-    found: list[dict[str, Any]] = []
-    for part in parts:
-        # A file is opened by itself: its folder's name is no column of it.
-        table = pq.ParquetFile(cluster / part.name).read()
-        for name in schema.names:
-            if name not in table.column_names:
-                table = table.append_column(name, pa.nulls(table.num_rows, schema.field(name).type))
-        found += table.select(schema.names).to_pylist()
-    return found
+def rows_of(cluster: Folder, parts: Sequence[Part], schema: pa.Schema) -> list[list[dict[str, Any]]]:
+    """Return the rows of each of some small parts; a column that a part does not have is null."""
+    with cluster.copies([part.name for part in parts]) as files:
+        return [_rows_in(file, schema) for file in files]
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder outlast a power cut."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+def _rows_in(file: Path, schema: pa.Schema) -> list[dict[str, Any]]:
+    # A file is opened by itself: its folder's name is no column of it.
+    table = pq.ParquetFile(file).read()
+    for name in schema.names:
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(table.num_rows, schema.field(name).type))
+    return list(table.select(schema.names).to_pylist())
 
 
 def _rows_of(file: Path) -> int:
@@ -141,11 +140,6 @@ def _sum_of(file: Path, column: str | None) -> int:
     return sum(sum(batch.column(0).to_pylist()) for batch in batches)
 
 
-def _kept(file: Path) -> str:
-    """Have a file's bytes outlast a power cut; return their SHA-256."""
-    digest = hashlib.sha256()
+def _digest_of(file: Path) -> str:
     with file.open("rb") as opened:
-        while chunk := opened.read(_CHUNK_BYTES):
-            digest.update(chunk)
-        os.fsync(opened.fileno())
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from aclweb.pipeline import schemas
 from aclweb.pipeline.coverage import Row
-from aclweb.pipeline.files import address
+from aclweb.pipeline.storage import Folder, LocalFolder
 from aclweb.pipeline.table.parts import (
     ACCESS,
     COVERAGE,
@@ -49,26 +49,30 @@ class Window:
         return self.is_all or (bool(day) and (self.first or "") <= day <= (self.last or day))
 
 
-def folder_of(table: Path, cluster: str) -> Path:
-    """Return the folder of one cluster in a table."""
-    return table / f"{_CLUSTER}{quote(cluster, safe='')}"
+def folder_of(table: Folder | Path, cluster: str) -> Folder:
+    """Return the folder of one cluster in a table; a path is a folder of this machine."""
+    return _folder(table).below(f"{_CLUSTER}{quote(cluster, safe='')}")
 
 
-def clusters_in(table: Path) -> list[str]:
+def clusters_in(table: Folder | Path) -> list[str]:
     """Return the names of the clusters in a table, sorted."""
-    found = table.glob(f"{_CLUSTER}*") if table.is_dir() else ()
-    return sorted(unquote(folder.name.removeprefix(_CLUSTER)) for folder in found)
+    found = [name for name in _folder(table).names() if name.startswith(_CLUSTER)]
+    return sorted(unquote(name.removeprefix(_CLUSTER)) for name in found)
+
+
+def _folder(table: Folder | Path) -> Folder:
+    return LocalFolder(table) if isinstance(table, Path) else table
 
 
 @dataclass(frozen=True)
 class Table:
     """One version of a cluster's access table, every part of which is there."""
 
-    folder: Path
+    folder: Folder
     version: Version
 
     @classmethod
-    def open(cls, table: Path, cluster: str) -> Table:
+    def open(cls, table: Folder | Path, cluster: str) -> Table:
         """Return the cluster's table as it is now.
 
         Raises NoTableError where there is none, and TableError where it is not whole.
@@ -122,16 +126,20 @@ class Table:
 
     def read(self, spark: SparkSession, dataset: str, schema: str, parts: Iterable[Part]) -> DataFrame:
         """Return the rows of these parts; a column that an earlier format did not have is null."""
-        files = [address(str(self.folder.resolve() / part.name)) for part in parts]
+        files = [self.folder.pattern(part.name) for part in parts]
         if not files:
             return spark.createDataFrame([], StructType.fromDDL(schema))
-        base = f"file://{self.folder.resolve() / dataset}"
-        return spark.read.schema(schema).option("basePath", base).parquet(*files)
+        reader = spark.read.schema(schema).option("basePath", self.folder.address(dataset))
+        return reader.parquet(*files)
 
     def _small(self, dataset: str, schema: pa.Schema, window: Window) -> list[Row]:
-        return [
-            {"day": day or None, **row}
+        parts = [
+            (day, part)
             for day, found in sorted(self.version.days.items())
             if day in window
-            for row in rows_of(self.folder, found.parts[dataset], schema)
+            for part in found.parts[dataset]
+        ]
+        rows = rows_of(self.folder, [part for _, part in parts], schema)
+        return [
+            {"day": day or None, **row} for (day, _), found in zip(parts, rows, strict=True) for row in found
         ]

@@ -1,24 +1,21 @@
 """Which version is the access table, and how does the next one take its place at once?
 
-A version is one JSON file. It is written under another name, forced to the disk and linked to its
-number, which fails where another process has taken the number before: two writers, one wins.
+A version is one JSON file. It is put at its number whole and in one step, which fails where another process has taken
+the number before: two writers, one wins.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import re
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import failpoints
-from aclweb.pipeline.table.parts import BY_DAY, Part, TableError, sync_folder
+from aclweb.pipeline.table.parts import BY_DAY, Part, TableError
 
 FORMAT = 2  # of a version and of the parts; raised when a reader of the old ones could go wrong
 # An aclweb that reads up to 1 knows no topics: it would forget how far they were read.
@@ -71,7 +68,7 @@ class Version:
             yield from day.all_parts()
 
 
-def latest(folder: Path) -> Version | None:
+def latest(folder: Folder) -> Version | None:
     """Return the version with the highest number that is whole; None where there is none at all.
 
     Raises TableError where there are versions and none is whole, or where a newer aclweb wrote the latest.
@@ -79,62 +76,42 @@ def latest(folder: Path) -> Version | None:
     damaged: list[str] = []
     there = sorted(numbers(folder), reverse=True)
     for number in there:
-        version = _read(path_of(folder, number))
+        version = _read(folder, number)
         if version is not None:
             return replace(version, damaged=tuple(damaged), highest=there[0])
-        damaged.append(f"{path_of(folder, number)} is damaged; the version before it is used.")
+        damaged.append(f"{folder}/{name_of(number)} is damaged; the version before it is used.")
     if damaged:
         raise TableError(
-            f"No version in {folder / VERSIONS} is whole; put the folder back from a backup, or make the table anew "
+            f"No version in {folder}/{VERSIONS} is whole; put the folder back from a backup, or make the table anew "
             "from the logs in another folder."
         )
     return None
 
 
-def commit(folder: Path, version: Version) -> None:
+def commit(folder: Folder, version: Version) -> None:
     """Make `version` the table; raise TableError where another process has taken its number."""
-    versions = folder / VERSIONS
-    versions.mkdir(parents=True, exist_ok=True)
-    unfinished = versions / f".{version.number:08}.{uuid.uuid4().hex}"
-    try:
-        with unfinished.open("x", encoding="utf-8") as file:
-            file.write(_text_of(version))
-            file.flush()
-            os.fsync(file.fileno())
-        failpoints.hit("version-written")
-        try:
-            # Unlike a rename, this never replaces what is there.
-            os.link(unfinished, path_of(folder, version.number))
-        except FileExistsError:
-            raise TableError(
-                f"Another process changed the access table of {version.cluster} meanwhile, so nothing was added; "
-                "run the job again."
-            ) from None
-        failpoints.hit("committed")
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.unlink()
-    sync_folder(versions)
+    if not folder.put_if_absent(name_of(version.number), _text_of(version).encode(), failpoints.hit):
+        raise TableError(
+            f"Another process changed the access table of {version.cluster} meanwhile, so nothing was added; "
+            "run the job again."
+        )
 
 
-def numbers(folder: Path) -> list[int]:
+def numbers(folder: Folder) -> list[int]:
     """Return the numbers of the versions that are there, whole or not."""
-    found = (_NUMBERED.fullmatch(file.name) for file in _files_in(folder / VERSIONS))
+    found = map(_NUMBERED.fullmatch, folder.below(VERSIONS).names())
     return [int(match[1]) for match in found if match]
 
 
-def path_of(folder: Path, number: int) -> Path:
-    return folder / VERSIONS / f"{number:08}.json"
+def name_of(number: int) -> str:
+    """Return the name of a version's file in the cluster's folder."""
+    return f"{VERSIONS}/{number:08}.json"
 
 
-def names_in(folder: Path, number: int) -> set[str]:
+def names_in(folder: Folder, number: int) -> set[str]:
     """Return the names of the parts that a version has; none where it is not whole."""
-    version = _read(path_of(folder, number))
+    version = _read(folder, number)
     return {part.name for part in version.all_parts()} if version else set()
-
-
-def _files_in(folder: Path) -> Iterable[Path]:
-    return folder.iterdir() if folder.is_dir() else ()
 
 
 def _text_of(version: Version) -> str:
@@ -166,10 +143,11 @@ def _digest_of(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _read(path: Path) -> Version | None:
-    """Return the version in a file; None where the file is not whole."""
+def _read(folder: Folder, number: int) -> Version | None:
+    """Return a version; None where its file is not whole."""
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        with folder.copies([name_of(number)]) as (file,):
+            body = json.loads(file.read_bytes())
     except (FileNotFoundError, ValueError):
         return None
     if not isinstance(body, dict) or not isinstance(body.get("format"), int):
@@ -177,8 +155,8 @@ def _read(path: Path) -> Version | None:
     # Before the digest, which a newer one may make otherwise.
     if body["format"] > FORMAT:
         raise TableError(
-            f"{path} has the format {body['format']}, and this aclweb reads up to {FORMAT}; use the newer aclweb "
-            "that wrote it."
+            f"{folder}/{name_of(number)} has the format {body['format']}, and this aclweb reads up to {FORMAT}; use "
+            "the newer aclweb that wrote it."
         )
     if body.pop("digest", None) != _digest_of(body):
         return None
