@@ -25,11 +25,15 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aclweb.pipeline.failures import cause_of, secrets_in
 from aclweb.pipeline.files import address, escaped
 from aclweb.pipeline.session import runs_here
+
+JAVA_ERRORS = (Py4JJavaError, PySparkException)
+"""What a call into the JVM raises where the JVM answers; PySpark gives some of Java's errors classes of its own."""
 
 _AT_ONCE = 8
 
@@ -296,11 +300,6 @@ class _Hadoop:
         found[0] = rename.NONE
         return found
 
-    def paths_of(self, found: Any) -> str:
-        """Return the addresses of what a folder holds, as Java writes a list of them."""
-        jvm: Any = self.spark._jvm
-        return str(jvm.java.util.Arrays.toString(self._classes.FileUtil.stat2Paths(found))) if found else "[]"
-
     @property
     def _classes(self) -> Any:
         jvm: Any = self.spark._jvm
@@ -324,7 +323,7 @@ class DistantFolder:
             system = path.getFileSystem(spark._jsc.hadoopConfiguration())
             # As the file system itself writes the names of its files.
             return cls(str(system.makeQualified(path).toString()), hadoop, system)
-        except Py4JJavaError as error:
+        except JAVA_ERRORS as error:
             raise _why_no_system(text, spark, error) from error
 
     def __str__(self) -> str:
@@ -340,13 +339,10 @@ class DistantFolder:
         return escaped(self.address(name))
 
     def names(self) -> list[str]:
-        # One text of all of them takes fewer calls than one for each.
-        paths = self.hadoop.paths_of(self._in(""))
-        start = f"{self.text.rstrip('/')}/"
-        return [name.removeprefix(start) for name in paths[1:-1].split(f", {start}") if name]
+        return [str(one.getPath().getName()) for one in self._in("")]
 
     def entries(self, name: str) -> list[Entry]:
-        return [Entry(str(one.getPath().getName()), _written_at(one)) for one in self._in(name) or ()]
+        return [Entry(str(one.getPath().getName()), _written_at(one)) for one in self._in(name)]
 
     def files(self, name: str, before: float = inf) -> list[str]:
         found = self._all_below(name)
@@ -405,7 +401,7 @@ class DistantFolder:
         with self._told("written", name):
             try:
                 put(name, data, hit)
-            except Py4JJavaError:
+            except JAVA_ERRORS:
                 # What is there says what happened, also where an answer was lost on its way.
                 found = self._read(name)
                 if found is None:
@@ -419,7 +415,7 @@ class DistantFolder:
             self.system.delete(self._path(name), True)
 
     def remove_if_empty(self, name: str) -> None:
-        with suppress(Py4JJavaError):
+        with suppress(*JAVA_ERRORS):
             if not self.system.listStatus(self._path(name)):
                 self.system.delete(self._path(name), False)
 
@@ -487,7 +483,7 @@ class DistantFolder:
             hit("version-written")
             self._context().rename(unfinished, self._path(name), self.hadoop.only_where_none_is)
         finally:
-            with suppress(Py4JJavaError):
+            with suppress(*JAVA_ERRORS):
                 self.system.delete(unfinished, False)
 
     def _read(self, name: str) -> bytes | None:
@@ -503,7 +499,7 @@ class DistantFolder:
                 here = self.hadoop.path(f"file://{file}")
                 # As it is, without a file of checksums beside it.
                 self.system.copyToLocalFile(False, self._path(name), here, True)
-            except Py4JJavaError as error:
+            except JAVA_ERRORS as error:
                 if _is(error, "FileNotFoundException"):
                     raise FileNotFoundError(2, os.strerror(2), self.address(name)) from error
                 raise
@@ -514,14 +510,14 @@ class DistantFolder:
             here = self.hadoop.path(f"file://{file}")
             self.system.copyFromLocalFile(False, True, here, self._path(name))
 
-    def _in(self, name: str) -> Any:
-        """Return what Hadoop says of each file and folder in a folder; None where it is not there."""
+    def _in(self, name: str) -> list[Any]:
+        """Return what Hadoop says of each file and folder in a folder; none where it is not there."""
         with self._told("read", name):
             try:
-                return self.system.listStatus(self._path(name))
-            except Py4JJavaError as error:
+                return list(self.system.listStatus(self._path(name)))
+            except JAVA_ERRORS as error:
                 if _is(error, "FileNotFoundException"):
-                    return None
+                    return []
                 raise
 
     def _all_below(self, name: str) -> Iterator[tuple[str, Any]]:
@@ -533,7 +529,7 @@ class DistantFolder:
                 while found.hasNext():
                     one = found.next()
                     yield str(one.getPath().toString())[start:], one
-            except Py4JJavaError as error:
+            except JAVA_ERRORS as error:
                 if not _is(error, "FileNotFoundException"):
                     raise
 
@@ -541,7 +537,7 @@ class DistantFolder:
     def _told(self, done: str, name: str) -> Iterator[None]:
         try:
             yield
-        except Py4JJavaError as error:
+        except JAVA_ERRORS as error:
             cause = cause_of(error, secrets=_secrets(self.hadoop.spark))
             raise StorageError(f"{self.address(name)} cannot be {done}: {cause}") from error
 
@@ -554,12 +550,13 @@ def _secrets(spark: SparkSession) -> tuple[str, ...]:
     return secrets_in(dict(spark.sparkContext.getConf().getAll()))
 
 
-def _is(error: Py4JJavaError, name: str) -> bool:
+def _is(error: Exception, name: str) -> bool:
     """Whether an exception of Java has a class of this name."""
-    return str(error.java_exception.getClass().getSimpleName()) == name
+    java: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    return java is not None and str(java.getClass().getSimpleName()) == name
 
 
-def _why_no_system(text: str, spark: SparkSession, error: Py4JJavaError) -> Exception:
+def _why_no_system(text: str, spark: SparkSession, error: Exception) -> Exception:
     """Return the error for an address that leads to no file system."""
     cause = cause_of(error, secrets=_secrets(spark))
     scheme = urlsplit(text).scheme
@@ -568,10 +565,7 @@ def _why_no_system(text: str, spark: SparkSession, error: Py4JJavaError) -> Exce
             f"Spark has no file system for {scheme}:// here ({text}); give its jars with --conf spark.jars=… or "
             "--conf spark.jars.packages=…, or use another file system."
         )
-    if "UnknownHostException" in cause or not _is_of_the_address(error):
-        return StorageError(f"{text} cannot be reached: {cause}")
-    return AddressError(f"{text} is no address of a folder: {cause}")
-
-
-def _is_of_the_address(error: Py4JJavaError) -> bool:
-    return _is(error, "IllegalArgumentException") or "no host" in str(error.java_exception.getMessage())
+    is_of_the_address = _is(error, "IllegalArgumentException") or "no host" in cause
+    if is_of_the_address and "UnknownHostException" not in cause:
+        return AddressError(f"{text} is no address of a folder: {cause}")
+    return StorageError(f"{text} cannot be reached: {cause}")

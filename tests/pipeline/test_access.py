@@ -302,8 +302,8 @@ def test_days_older_than_the_table_keeps_leave_it_and_do_not_enter(extended):
         ),
         (["access", "--cluster", "eu", "--log", "no-such", "--out", "{out}"], "No log file is at 'no-such'"),
         (
-            ["access", "--cluster", "eu", "--log", "{log}", "--out", "s3a://b/t"],
-            "cannot be at 's3a://b/t'; name",
+            ["access", "--cluster", "eu", "--log", "{log}", "--out", "s3a://key:word@b/t"],
+            "s3a:// holds a password; leave it out",
         ),
         (
             ["usage", "{snapshot}", "--table", "{out}"],

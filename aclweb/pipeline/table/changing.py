@@ -42,7 +42,7 @@ from aclweb.pipeline.table.versions import (
     commit,
     name_of,
     names_in,
-    numbers,
+    numbers_in,
 )
 
 MOST_PARTS = 8
@@ -198,17 +198,17 @@ def sweep(folder: Folder, number: int) -> None:
     A process that still writes parts works on an earlier version, so it can no longer commit.
     """
     before = time.time() - SWEPT_AFTER_SECONDS
-    versions = {f"{VERSIONS}/{entry.name}": entry.written_at for entry in folder.entries(VERSIONS)}
-    kept, gone = _kept_and_gone(folder, number, versions)
+    versions = folder.entries(VERSIONS)
+    kept, gone = _kept_and_gone(number, versions)
     # All that are kept are read, which for many is not worth it for each one that goes.
     if len(gone) >= len(kept) // KEPT_VERSIONS:
         _remove(folder, kept, gone, before)
-    left = {
-        entry.name: _began(entry) for entry in folder.entries("") if entry.name.startswith(_UNFINISHED)
-    } | {name: written_at for name, written_at in versions.items() if name.startswith(f"{VERSIONS}/.")}
-    for name, since in left.items():
-        if since < before:
-            folder.remove(name)
+    for entry in folder.entries(""):
+        if entry.name.startswith(_UNFINISHED) and _began(entry) < before:
+            folder.remove(entry.name)
+    for entry in versions:
+        if entry.name.startswith(".") and entry.written_at < before:
+            folder.remove(f"{VERSIONS}/{entry.name}")
     folder.sync()
 
 
@@ -218,18 +218,14 @@ def _began(entry: Entry) -> float:
     return float(named[1]) if named else entry.written_at
 
 
-def _kept_and_gone(
-    folder: Folder, number: int, written_at: Mapping[str, float]
-) -> tuple[list[int], list[int]]:
+def _kept_and_gone(number: int, versions: Sequence[Entry]) -> tuple[list[int], list[int]]:
     """Return the numbers of the versions that stay after a change to `number`, and of those that need not."""
-    there = sorted(numbers(folder))
+    there = sorted((found, entry.written_at) for entry in versions for found in numbers_in([entry.name]))
     lately = time.time() - KEPT_SECONDS
     # A reader may have begun with a version until the next one took its place.
-    replaced_lately = {
-        each for each, after in pairwise(there) if written_at.get(name_of(after), lately) >= lately
-    }
-    stays = {each for each in there if each > number - KEPT_VERSIONS} | replaced_lately
-    return [each for each in there if each in stays], [each for each in there if each not in stays]
+    replaced_lately = {each for (each, _), (_, after) in pairwise(there) if after >= lately}
+    stays = {each for each, _ in there if each > number - KEPT_VERSIONS} | replaced_lately
+    return [each for each, _ in there if each in stays], [each for each, _ in there if each not in stays]
 
 
 def _remove(folder: Folder, kept: Sequence[int], gone: Sequence[int], before: float) -> None:

@@ -99,8 +99,12 @@ def commit(folder: Folder, version: Version) -> None:
 
 def numbers(folder: Folder) -> list[int]:
     """Return the numbers of the versions that are there, whole or not."""
-    found = map(_NUMBERED.fullmatch, folder.below(VERSIONS).names())
-    return [int(match[1]) for match in found if match]
+    return numbers_in(folder.below(VERSIONS).names())
+
+
+def numbers_in(names: Iterable[str]) -> list[int]:
+    """Return the numbers of the versions among the names of files."""
+    return [int(match[1]) for match in map(_NUMBERED.fullmatch, names) if match]
 
 
 def name_of(number: int) -> str:
