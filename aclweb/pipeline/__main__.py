@@ -162,12 +162,18 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
     cluster, sources = _cluster(options, snapshot), _sources(options, options.time_zone)
     if watch.last and _is_as_before(options, watch, watch.last, snapshot, cluster, sources):
         return True
-    start = partial(options.start_spark, options.master, conf=conf, archive=options.every is None)
+
+    def started(stack: ExitStack, log_bytes: float | None) -> SparkSession:
+        start: StartSpark = options.start_spark
+        return stack.enter_context(
+            start(options.master, conf=conf, log_bytes=log_bytes, archive=options.every is None)
+        )
+
     with ExitStack() as stack:
         spark = None
         if is_distant(options.out):
             _progress(f"Starting Spark for the access table at {options.out}.")
-            spark = stack.enter_context(start(log_bytes=None))
+            spark = started(stack, None)
         table = folder_at(options.out, spark)
         looked = look(table, cluster, sources)
         watch.begin(
@@ -186,7 +192,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
                 _progress(f"Starting Spark for {files} with something new.")
                 # A JVM that goes on serves later looks too, and nobody knows how much those will read.
                 is_known = options.every is None and options.reprocess is None
-                spark = stack.enter_context(start(log_bytes=bytes_of(looked) if is_known else None))
+                spark = started(stack, bytes_of(looked) if is_known else None)
             is_done = _change(spark, options, watch, looked, table, snapshot, brokers)
         if is_distant(options.out) and options.every is not None:
             watch.last = replace(looked, base=latest(looked.folder))
