@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from kafka import KafkaProducer
 
@@ -20,6 +19,7 @@ from aclweb.pipeline import topics
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.storage import LocalFolder
 from aclweb.pipeline.table import Table, Window
 from aclweb.pipeline.table.changing import next_version
 from aclweb.pipeline.table.parts import ACCESS, TableError
@@ -30,6 +30,7 @@ from devstack.jars import read_lock
 from devstack.java import java_home
 from tests.pipeline import plain
 from tests.pipeline.samples import BINDINGS, RULES
+from tests.pipeline.test_access import rows_in
 from tests.servers import create_topic, need_jars, settings_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,7 @@ def counted(table: Path) -> Counter[tuple[Any, ...]]:
     rows: Counter[tuple[Any, ...]] = Counter()
     for held in found.version.days.values():
         for part in held.parts[ACCESS]:
-            for row in pq.ParquetFile(table / found.folder.path.name / part.name).read().to_pylist():
+            for row in rows_in(found, part):
                 rows[tuple(row[name] for name in REQUEST)] += row["lines"]
     return rows
 
@@ -204,15 +205,15 @@ def positioned(
 ):
     """Return where a run would begin whose topic has this id and these offsets."""
     monkeypatch.setattr(topics, "_ranges", lambda spark, topic: (topic_id, ends))
-    return topics._start(None, Topic("logs", "h:1"), tmp_path / "cluster=eu", zone)
+    return topics._start(None, Topic("logs", "h:1"), LocalFolder(tmp_path / "cluster=eu"), zone)
 
 
 def noted(tmp_path, key: str, position: Position) -> None:
-    base = latest(tmp_path / "cluster=eu")
+    base = latest(LocalFolder(tmp_path / "cluster=eu"))
     version = next_version(
         base, "eu", {}, samples=(), sources=(), problems={}, oldest_day="", offsets={key: position.as_dict()}
     )
-    commit(tmp_path / "cluster=eu", version)
+    commit(LocalFolder(tmp_path / "cluster=eu"), version)
 
 
 def test_topics_of_one_name_on_two_clusters_do_not_reset_each_other(tmp_path, monkeypatch):
