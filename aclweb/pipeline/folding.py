@@ -64,7 +64,7 @@ class Folded:
     facts: Facts
 
     def __len__(self) -> int:
-        return self.keys.num_rows
+        return len(self.facts.lines)
 
     @cached_property
     def days(self) -> tuple[Numbers, Numbers, list[str], Facts]:

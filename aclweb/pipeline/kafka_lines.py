@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from aclweb.acl.notation import SOME_TIME, starts_record
 from aclweb.pipeline.sums import Numbers, Truths
 
+Bytes = NDArray[np.uint8]
+
 TEXT_START = len(SOME_TIME)
-"""So many bytes stand before the text of a record: its time in brackets, and a blank."""
+"""The bytes before the text of a record: its time in brackets, and a blank."""
 
 # "[2026-11-20 10:00:00,000] DEBUG ": the time, and a level of at most seven letters with the blank behind it.
 _LONGEST_LEVEL = 7
@@ -45,7 +47,7 @@ class KafkaLines:
     micros: Numbers
 
     def texts(self, chosen: Truths) -> pa.StringArray:
-        """Return what stands behind the time in the chosen lines, all of which must be whole."""
+        """Return the texts behind the time of the chosen lines, all of which must be whole."""
         lines = self.lines if chosen.all() else self.lines.filter(pa.array(chosen))
         found = pc.binary_slice(lines, TEXT_START, _TO_THE_END).cast(pa.string())
         if _ends(lines, (_CARRIAGE_RETURN, _LINE_FEED)).any():
@@ -78,34 +80,36 @@ def _compact(values: pa.Array) -> pa.BinaryArray:
     return pa.concat_arrays([lines, lines[:0]]) if lines.offset else lines
 
 
-def _buffers(lines: pa.BinaryArray) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def _buffers(lines: pa.BinaryArray) -> tuple[NDArray[np.int32], Bytes]:
     """Return where each line starts, and after the last one where it ends; and the bytes of all."""
     _, offsets, data = lines.buffers()
     found = np.frombuffer(offsets, np.int32)[: len(lines) + 1] if len(lines) else np.zeros(1, np.int32)
     return found, np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
 
 
-def _heads(offsets: NDArray[np.int32], data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _heads(offsets: NDArray[np.int32], data: Bytes) -> Bytes:
     """Return the first bytes of each line, a row for each; those of a short line go on in the next one."""
     if not len(data):
         return np.zeros((len(offsets) - 1, len(_HEAD)), np.uint8)
     places = offsets[:-1, None] + _HEAD
-    return data[np.minimum(places, len(data) - 1, out=places)]
+    found: Bytes = data[np.minimum(places, len(data) - 1, out=places)]
+    return found
 
 
-def _has_signs(head: NDArray[np.uint8]) -> Truths:
-    found = (head[:, _POINT] == ord(",")) | (head[:, _POINT] == ord("."))
+def _has_signs(head: Bytes) -> Truths:
+    found: Truths = (head[:, _POINT] == ord(",")) | (head[:, _POINT] == ord("."))
     for place, sign in _SIGNS.items():
         found &= head[:, place] == ord(sign)
     return found
 
 
-def _has_level(head: NDArray[np.uint8]) -> Truths:
+def _has_level(head: Bytes) -> Truths:
     """Whether capital letters, and a blank behind them, follow the time."""
     level = head[:, TEXT_START:]
     is_letter = (level >= ord("A")) & (level <= ord("Z"))
     length = np.argmin(is_letter, axis=1)
-    return (length > 0) & (level[np.arange(len(level)), length] == ord(" "))
+    found: Truths = (length > 0) & (level[np.arange(len(level)), length] == ord(" "))
+    return found
 
 
 def _micros(digits: Numbers) -> tuple[Numbers, Truths]:
@@ -122,7 +126,8 @@ def _micros(digits: Numbers) -> tuple[Numbers, Truths]:
 
 
 def _number(digits: Numbers) -> Numbers:
-    return digits @ (10 ** np.arange(digits.shape[1] - 1, -1, -1, dtype=np.int64))
+    found: Numbers = digits @ (10 ** np.arange(digits.shape[1] - 1, -1, -1, dtype=np.int64))
+    return found
 
 
 def _days(months: Numbers) -> Numbers:

@@ -98,7 +98,7 @@ def _may_be_split(spark: SparkSession, files: Sequence[str]) -> bool:
         return largest > min(most, open_cost)
     # As Spark has it: a core gets its share of all bytes, each file taken for so much larger.
     share = sum(size + open_cost for size in sizes.values()) // spark.sparkContext.defaultParallelism
-    return largest > min(most, max(open_cost, share))
+    return bool(largest > min(most, max(open_cost, share)))
 
 
 def _bytes_of(spark: SparkSession, name: str) -> int:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -81,10 +81,13 @@ _DAY_MICROS = 24 * _HOUR_MICROS
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
 
-class _Numbered(dict[Hashable, int]):
+_Value = TypeVar("_Value", bound=Hashable)
+
+
+class _Numbered(dict[_Value, int]):
     """Values with their numbers, in the order in which they first came."""
 
-    def __missing__(self, value: Hashable) -> int:
+    def __missing__(self, value: _Value) -> int:
         self[value] = len(self)
         return self[value]
 
@@ -111,7 +114,8 @@ class Tally:
         self._texts: list[tuple[str, int]] = []
         self._said: list[Said] = []
         self._sorts: dict[int, _Texts] = {}
-        self._files, self._spans = _Numbered(), _Numbered()
+        self._files: _Numbered[str] = _Numbered()
+        self._spans: _Numbered[tuple[int, str | None]] = _Numbered()
         self._columns: list[_Columns] = []
         self._columns_size = self._columns_bytes = 0
         self._single: dict[tuple[int, int], list[int]] = {}
@@ -191,13 +195,15 @@ class Tally:
         # All chunks have the same dictionary, each as far as it had come.
         longest = max((chunk.dictionary for chunk in encoded.chunks), key=len)
         known = self._of_sort(_TIMED)
-        numbers = np.array([known[text] for text in longest.to_pylist()], np.int64)
-        return numbers[np.concatenate([whole_numbers(chunk.indices) for chunk in encoded.chunks])]
+        of_text = np.array([known[text] for text in longest.to_pylist()], np.int64)
+        numbers: Numbers = of_text[np.concatenate([whole_numbers(chunk.indices) for chunk in encoded.chunks])]
+        return numbers
 
     def _numbers_of_spans(self, spans: Numbers) -> Numbers:
         different, places = np.unique(spans, return_inverse=True)
-        numbers = [self._spans[number // ROOM, _day_text(number % ROOM)] for number in different.tolist()]
-        return np.array(numbers, np.int64)[places]
+        found = [self._spans[number // ROOM, _day_text(number % ROOM)] for number in different.tolist()]
+        numbers: Numbers = np.array(found, np.int64)[places]
+        return numbers
 
     def _count_single(self) -> None:
         single, self._single = self._single, {}
@@ -228,7 +234,7 @@ class Tally:
 
     def _rows_of_files(self, counts: _Counts) -> pa.RecordBatch:
         """Return what each file holds of each day: its records of each kind."""
-        kinds = _Numbered()
+        kinds: _Numbered[tuple[Any, ...]] = _Numbered()
         kind_of = [
             kinds[(*(said[place] for place in _KIND), bool(marks & _NOT_UTF8))]
             for said, (_, marks) in zip(self._said, self._texts, strict=True)
@@ -253,7 +259,7 @@ class Tally:
 
     def _rows_of_texts(self, counts: _Counts) -> pa.RecordBatch:
         """Return what each text says, and how often it was written on each day."""
-        parts = _Numbered()
+        parts: _Numbered[tuple[str | None, str | None]] = _Numbered()
         broker_of, names = self._broker_of, [*self._files]
         part_of = [parts[broker_of(names[file]), day] for file, day in self._spans]
         texts, found, sums = summed(counts.text, np.array(part_of, np.int64)[counts.span], counts.facts)

@@ -345,7 +345,7 @@ def _by_change(code: Numbers, size: int, change: Numbers, facts: Facts) -> dict[
 def _sum(
     of: str, a: Sequence[str], numbers: Mapping[str, pa.Array], *, b: Sequence[str] | None = None
 ) -> pa.StructArray:
-    texts = {"of": [of] * len(a), "a": a, "b": b or [None] * len(a)}
+    texts: dict[str, Sequence[str | None]] = {"of": [of] * len(a), "a": a, "b": b or [None] * len(a)}
     columns = {name: pa.array(column, pa.string()) for name, column in texts.items()}
     for name in (*CHANGES, "last_denied_us", "lines", "requests"):
         columns[name] = numbers.get(name, pa.nulls(len(a), pa.int64()))

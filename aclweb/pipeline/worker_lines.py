@@ -149,10 +149,11 @@ class _Told:
         if isinstance(files, str):
             return np.full(int(chosen.sum()), self._tally.number_of_file(files), np.int64)
         encoded = files.dictionary_encode()
-        numbers = np.array(
+        known = np.array(
             [self._tally.number_of_file(file) for file in encoded.dictionary.to_pylist()], np.int64
         )
-        return numbers[np.asarray(encoded.indices)[chosen]]
+        numbers: Numbers = known[np.asarray(encoded.indices)[chosen]]
+        return numbers
 
     def add_run(self, file: str, run: Sequence[str], has_bad: bool) -> None:
         """Count the records of lines that start with one. has_bad: some byte of them was no UTF-8."""
@@ -253,7 +254,8 @@ def _in_utc(micros: Numbers, zone: str) -> Numbers:
     """Return what a clock of the zone showed as times in UTC."""
     minutes, places = np.unique(micros // _MINUTE, return_inverse=True)
     offsets: NDArray[np.int64] = np.array([_offset(zone, minute) for minute in minutes.tolist()], np.int64)
-    return micros - offsets[places]
+    found: Numbers = micros - offsets[places]
+    return found
 
 
 def placed(time: LogTime, zone: str | None) -> tuple[str | None, int, int | None]:

@@ -84,7 +84,8 @@ def lines_of(schema, monkeypatch):
     def made(rows: list[dict[str, Any]], *, most: int = 100_000, at_once: int = 100) -> list[dict[str, Any]]:
         monkeypatch.setattr(record_lines, "_MOST_TEXTS", most)
         monkeypatch.setattr(record_lines, "_LINES_AT_ONCE", at_once)
-        tally, sent = Tally(schema, broker_of), []
+        tally = Tally(schema, broker_of)
+        sent: list[pa.RecordBatch] = []
         for row in rows:
             add(tally, row)
             if tally.is_full:
