@@ -55,10 +55,11 @@ class Folded:
     """Rows added up by a key.
 
     keys: the columns of the key, a row for each different one. of_row: the place in `keys` of each row. facts: of each
-    key. rows: as they came.
+    key. rows: as they came, with the facts of each.
     """
 
     rows: pa.Table
+    row_facts: Facts
     keys: pa.RecordBatch
     of_row: Numbers
     facts: Facts
@@ -122,11 +123,11 @@ def folded(batches: Iterable[pa.RecordBatch], key: Sequence[str]) -> Folded | No
     if not rows.num_rows:
         return None
     facts = _facts(*(whole(rows, name) for name in ("lines", "first_us", "last_us")))
-    facts = facts._replace(last=np.where(lines > 0, facts.last, NO_LAST))
-    _, _, facts = summed(of_row, np.zeros(len(of_row), np.int64), facts)
+    of_rows = facts._replace(last=np.where(lines > 0, facts.last, NO_LAST))
+    _, _, facts = summed(of_row, np.zeros(len(of_row), np.int64), of_rows)
     _, first_of_key = np.unique(of_row, return_index=True)
     keys = [whole(rows, name).take(pa.array(first_of_key)) for name in key]
-    return Folded(rows, pa.RecordBatch.from_arrays(keys, names=list(key)), of_row, facts)
+    return Folded(rows, of_rows, pa.RecordBatch.from_arrays(keys, names=list(key)), of_row, facts)
 
 
 def _numbered(rows: pa.Table, key: Sequence[str]) -> Numbers:

@@ -79,7 +79,7 @@ def write_usage(
             sane = in_span(logged.coverage, until)
             tables = {
                 "usage": usage.without_last_covers(
-                    usage.usage(found.uses, logged.rows).orderBy("binding_key").toArrow(), snapshot
+                    usage.usage(found.uses).orderBy("binding_key").toArrow(), snapshot
                 ),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane, logged.brokers.names)),
@@ -94,7 +94,7 @@ def write_usage(
                 snapshot,
                 logged,
                 until=until,
-                facts=usage.declarations(logged.rows, found.requests).collect(),
+                facts=usage.declarations(found.facts).collect(),
                 differing=differing,
                 rows={name: table.num_rows for name, table in tables.items()} | {"requests": requests},
             )

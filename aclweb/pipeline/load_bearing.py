@@ -109,7 +109,7 @@ def write_load_bearing(
             step(_DECIDE)
             found = parted(keep(seen_requests(logged.rows, logged.size, broadcast)))
             seen = decided = found.requests
-            used = usage.usage(found.uses, logged.rows).collect()
+            used = usage.usage(found.uses).collect()
             uses = {row["binding_key"]: row.asDict() for row in used}
             step(_LATELY)
             lately = _lately(seen, evidence)

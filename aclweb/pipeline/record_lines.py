@@ -64,8 +64,8 @@ _NOT_UNDERSTOOD = frozenset({NO_LAYOUT, UNREADABLE})
 
 # A worker holds so many texts, so many characters of them, and so many counts, before it sends them on; a text that
 # comes after that is sent once more.
-_MOST_TEXTS = 200_000
-_MOST_CHARACTERS = 64 << 20
+_MOST_TEXTS = 100_000
+_MOST_CHARACTERS = 48 << 20
 _MOST_COUNTS = 1_000_000
 # So many records are counted at a time, and so many rows are sent on.
 _LINES_AT_ONCE = 100_000

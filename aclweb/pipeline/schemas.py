@@ -83,16 +83,20 @@ SEEN = """
 """
 
 # What decisions say of the use of an ACL: how many it settled and how many of these alone, how many would be otherwise
-# without it, and when. With `other`: how many it settled together with that one.
+# without it, in how many the broker gave it as its rule, and when. With `other`: how many it settled with that one.
 USE = (
-    *("binding_key", "other", "requests", "alone", "needed"),
-    *("first_us", "last_us", "first_needed_us", "last_needed_us"),
+    *("binding_key", "other", "requests", "alone", "needed", "named"),
+    *("first_us", "last_us", "first_needed_us", "last_needed_us", "first_named_us", "last_named_us"),
 )
 USES = """
-    binding_key: string, other: string, requests: long, alone: long, needed: long,
-    first_us: long, last_us: long, first_needed_us: long, last_needed_us: long
+    binding_key: string, other: string, requests: long, alone: long, needed: long, named: long,
+    first_us: long, last_us: long, first_needed_us: long, last_needed_us: long, first_named_us: long,
+    last_named_us: long
 """
-SEEN_AND_USES = f"{SEEN.rstrip()}, use struct<{USES}>"
+# What brokers say of settings that no cluster tells, see `usage.declarations`.
+FACTS = "fact: string, principal: string, lines: long"
+# Rows of three sorts: with a `use` or a `fact`, or with neither.
+SEEN_AND_USES = f"{SEEN.rstrip()}, use struct<{USES}>, fact struct<{FACTS}>"
 
 # A request whose answer an edit turns, with both answers and what the log says of it; or, in `sum`, how many lines the
 # edit turns of a principal, a resource or a day, or with a change in `a` how many lines and requests have that one.

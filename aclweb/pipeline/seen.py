@@ -36,19 +36,23 @@ from aclweb.pipeline.sums import (
 )
 
 _KEY = (*schemas.REQUEST, "allowed")
-_COLUMNS = (*_KEY, "api_name", "lines", "first_us", "last_us", "days", "raw")
+_COLUMNS = (*_KEY, "api_name", "broker_rule", "named_key", "lines", "first_us", "last_us", "days", "raw")
 
 
 @dataclass(frozen=True)
 class Seen:
-    """requests: schemas.SEEN, a row for each request and answer. uses: schemas.USES; a key may be in several rows."""
+    """requests: schemas.SEEN, a row for each request and answer.
+
+    uses: schemas.USES. facts: schemas.FACTS. What these say of one ACL, or are of one fact, may be in several rows.
+    """
 
     requests: DataFrame
     uses: DataFrame
+    facts: DataFrame
 
 
 def seen_requests(logged: DataFrame, size: int | None, snapshot: Broadcast[Shipped]) -> DataFrame:
-    """Return requests and uses in one frame (schemas.SEEN_AND_USES), which `parted` takes apart.
+    """Return requests, uses and facts in one frame (schemas.SEEN_AND_USES), which `parted` takes apart.
 
     logged: schemas.LOGGED, a request in several rows. size: how many rows they are, at least roughly.
     """
@@ -58,8 +62,9 @@ def seen_requests(logged: DataFrame, size: int | None, snapshot: Broadcast[Shipp
 
 def parted(found: DataFrame) -> Seen:
     """Return what `seen_requests` gives, taken apart; found: kept."""
-    requests = found.filter(F.col("use").isNull()).drop("use")
-    return Seen(requests, found.filter(F.col("use").isNotNull()).select("use.*"))
+    uses, facts = (found.filter(F.col(name).isNotNull()).select(f"{name}.*") for name in ("use", "fact"))
+    requests = found.filter(F.col("use").isNull() & F.col("fact").isNull()).drop("use", "fact")
+    return Seen(requests, uses, facts)
 
 
 def _seen(
@@ -73,7 +78,10 @@ def _seen(
     yield from in_batches(table_of(_requests(found, decided), len(found), schema))
     settled = _agrees(found.keys.column("allowed"), decided.column("decided_now"))
     used = uses(decided.column("determining"), decided.column("one_of"), settled, found.facts)
+    used = pa.concat_arrays([used, _named(found)])
     yield from in_batches(table_of({"use": used}, len(used), schema))
+    told = _facts(found, decided.column("basis_now"))
+    yield from in_batches(table_of({"fact": told}, len(told), schema))
 
 
 _TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
@@ -145,6 +153,35 @@ def uses(determining: pa.Array, one_of: pa.Array, settled: Truths, facts: Facts)
     )
 
 
+def _named(found: Folded) -> pa.StructArray:
+    """Return in how many lines brokers gave each ACL as their rule."""
+    named = whole(found.rows, "named_key")
+    is_named = np.asarray(named.is_valid())
+    given = _summed_by(named.filter(pa.array(is_named)), found.row_facts.at(is_named))
+    return _uses(given.acl, named=given.lines, first_named_us=given.first, last_named_us=given.last)
+
+
+def _facts(found: Folded, basis: pa.Array) -> pa.StructArray:
+    """Return what brokers say of settings (schemas.FACTS); basis: what settles each request by the snapshot."""
+    no_acl = np.asarray(pc.is_in(basis, pa.array(["DEFAULT_DENY", "DEFAULT_ALLOW"])))[found.of_row]
+    rule, principal = (whole(found.rows, name) for name in ("broker_rule", "principal"))
+    lines = found.row_facts.lines
+    by_user: Counter[str] = Counter()
+    is_user = np.asarray(pc.equal(rule, "SuperUser").fill_null(False))
+    for name, count in zip(
+        principal.filter(pa.array(is_user)).to_pylist(), lines[is_user].tolist(), strict=True
+    ):
+        by_user[name] += count
+    rows = [{"fact": "super_user", "principal": name, "lines": count} for name, count in by_user.items()]
+    for word, fact, among in (
+        ("DefaultAllow", "default_allow", np.ones(len(lines), np.bool_)),
+        ("DefaultDeny", "default_deny", no_acl),
+    ):
+        count = int(lines[np.asarray(pc.equal(rule, word).fill_null(False)) & among].sum())
+        rows += [{"fact": fact, "principal": None, "lines": count}] if count else []
+    return pa.array(rows, pa.struct([("fact", _TEXT), ("principal", _TEXT), ("lines", pa.int64())]))
+
+
 class _ByAcl(NamedTuple):
     acl: pa.Array
     lines: pa.Array
@@ -155,11 +192,13 @@ class _ByAcl(NamedTuple):
 def _by_acl(lists: pa.Array, chosen: Truths, facts: Facts) -> _ByAcl:
     """Return each ACL in the lists of chosen requests, with their lines, and when the first and the last was made."""
     held = lists.filter(pa.array(chosen))
-    encoded = held.flatten().dictionary_encode()
-    of_request = np.flatnonzero(chosen)[parents_of(held)]
-    acl, _, found = summed(
-        whole_numbers(encoded.indices), np.zeros(len(of_request), np.int64), facts.at(of_request)
-    )
+    return _summed_by(held.flatten(), facts.at(np.flatnonzero(chosen)[parents_of(held)]))
+
+
+def _summed_by(acls: pa.Array, facts: Facts) -> _ByAcl:
+    """Return the facts of each different ACL added."""
+    encoded = acls.dictionary_encode()
+    acl, _, found = summed(whole_numbers(encoded.indices), np.zeros(len(acls), np.int64), facts)
     return _ByAcl(
         encoded.dictionary.take(pa.array(acl)), pa.array(found.lines), times(found.first), times(found.last)
     )

@@ -26,42 +26,29 @@ def distinct_requests(asked: DataFrame) -> DataFrame:
     return asked.select(*REQUEST).distinct()
 
 
-def usage(uses: DataFrame, logged: DataFrame) -> DataFrame:
-    """Return how often each binding counted in the decisions of the log.
-
-    uses: schemas.USES. logged: schemas.LOGGED.
+def usage(uses: DataFrame) -> DataFrame:
+    """Return how often each binding counted in the decisions of the log; uses: schemas.USES.
 
     Returns binding_key; requests (decisions it was a determining binding of); alone (and
     the only one); first_at and last_at of those, null where there is none; named (lines in
     which the broker gave it as its rule); needed (decisions that would be otherwise without it); and
     replaceable_by (others that settle the same requests, those of most lines first; empty where it is needed).
     """
+    kinds = ("", "_needed", "_named")
     counted = (
         uses.filter(F.col("other").isNull())
         .groupBy("binding_key")
         .agg(
-            *(F.sum(name).alias(name) for name in ("requests", "alone", "needed")),
-            *(F.min(name).alias(name) for name in ("first_us", "first_needed_us")),
-            *(F.max(name).alias(name) for name in ("last_us", "last_needed_us")),
+            *(F.sum(name).alias(name) for name in ("requests", "alone", "needed", "named")),
+            *(F.min(f"first{kind}_us").alias(f"first{kind}_us") for kind in kinds),
+            *(F.max(f"last{kind}_us").alias(f"last{kind}_us") for kind in kinds),
         )
     )
-    named = (
-        logged.filter(F.col("named_key").isNotNull())
-        .groupBy(F.col("named_key").alias("binding_key"))
-        .agg(
-            F.sum("lines").alias("named"),
-            F.min("first_us").alias("first_named_us"),
-            F.max("last_us").alias("last_named_us"),
-        )
-    )
-    both = counted.join(named, on="binding_key", how="full").join(
-        _replacing(uses), on="binding_key", how="left"
-    )
-    return both.select(
+    return counted.join(_replacing(uses), on="binding_key", how="left").select(
         "binding_key",
         *(F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("requests", "alone", "named")),
-        moment(F.coalesce("first_us", "first_needed_us", "first_named_us")).alias("first_at"),
-        moment(F.coalesce("last_us", "last_needed_us", "last_named_us")).alias("last_at"),
+        moment(F.coalesce(*(f"first{kind}_us" for kind in kinds))).alias("first_at"),
+        moment(F.coalesce(*(f"last{kind}_us" for kind in kinds))).alias("last_at"),
         F.coalesce("needed", F.lit(0).cast("long")).alias("needed"),
         F.coalesce(
             F.when(F.col("needed").isNull(), F.col("replaceable_by")), F.array().cast("array<string>")
@@ -96,36 +83,14 @@ def without_last_covers(table: pa.Table, snapshot: Snapshot) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
-def declarations(logged: DataFrame, decided: DataFrame) -> DataFrame:
-    """Return what brokers say beside their decisions about settings that no cluster tells.
-
-    logged: schemas.LOGGED. decided: the columns of schemas.REQUEST and basis_now, a request in one row or more.
+def declarations(facts: DataFrame) -> DataFrame:
+    """Return what brokers say beside their decisions about settings that no cluster tells; facts: schemas.FACTS.
 
     Returns fact, principal (of super_user, else null) and lines. The facts: `super_user`
     (the broker allowed it as one), `default_allow` (allowed because no ACL was found) and
     `default_deny` (refused although the snapshot has no ACL on the resource).
     """
-    uncovered = decided.filter(F.col("basis_now").isin("DEFAULT_DENY", "DEFAULT_ALLOW")).select(*REQUEST)
-    told = logged.select(
-        F.when(F.col("broker_rule") == "SuperUser", "super_user")
-        .when(F.col("broker_rule") == "DefaultAllow", "default_allow")
-        .alias("fact"),
-        "principal",
-        "lines",
-    ).filter(F.col("fact").isNotNull())
-    # Only of these the ACLs have to be asked, so only these are looked up.
-    denied = (
-        logged.filter(F.col("broker_rule") == "DefaultDeny")
-        .groupBy(*REQUEST)
-        .agg(F.sum("lines").alias("lines"))
-    )
-    facts = told.unionByName(
-        denied.join(uncovered, on=list(REQUEST), how="left_semi").select(
-            F.lit("default_deny").alias("fact"), "principal", "lines"
-        )
-    )
-    of_whom = F.when(F.col("fact") == "super_user", F.col("principal"))
-    return facts.groupBy("fact", of_whom.alias("principal")).agg(F.sum("lines").alias("lines"))
+    return facts.groupBy("fact", "principal").agg(F.sum("lines").alias("lines"))
 
 
 def sample_text() -> Column:

@@ -127,11 +127,13 @@ def test_an_acl_is_used_where_it_settles_what_the_log_says_and_nowhere_else(spar
         np.array([True, True, False]),
         Facts(*(np.array(column) for column in ([2, 3, 5], [micros(MORNING)] * 3, moments, [0] * 3))),
     )
-    named = [text(named_key="b", lines=4), text(named_key="gone", lines=6, last_at=EVENING)]
-
-    rows = totals.logged_in(frame(spark, named, LINES))
-    told = frame(spark, used.to_pylist(), schemas.USES.replace(":", ""))
-    found = {row.binding_key: row for row in usage.usage(told, rows).collect()}
+    named = [("b", 4, micros(NOON)), ("gone", 6, micros(EVENING))]
+    rows = [*used.to_pylist()] + [
+        {"binding_key": key, "named": lines, "first_named_us": last, "last_named_us": last}
+        for key, lines, last in named
+    ]
+    told = frame(spark, rows, schemas.USES.replace(":", ""))
+    found = {row.binding_key: row for row in usage.usage(told).collect()}
 
     assert (found["a"].requests, found["a"].alone, found["a"].named) == (5, 2, 0)
     assert (found["b"].requests, found["b"].alone, found["b"].named) == (3, 0, 4)
@@ -186,23 +188,13 @@ def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
         text(lines=2, broker_rule="SuperUser"),
         text(lines=3, broker_rule="DefaultDeny", allowed=False),
         text(lines=4, broker_rule="DefaultAllow"),
-        text(lines=7, broker_rule="DefaultDeny", allowed=False, principal="User:eve"),
+        text(lines=7, broker_rule="DefaultDeny", allowed=False, principal="User:eve", resource_name="news"),
         text(lines=8, broker_rule="MatchingAcl"),
     ]
-    decided = [
-        {**REQUEST, "decided_now": "DENIED", "basis_now": "DEFAULT_DENY", "determining": [], "one_of": []},
-        {
-            **REQUEST,
-            "principal": "User:eve",
-            "decided_now": "DENIED",
-            "basis_now": "NO_ALLOW_ACL",
-            "determining": [],
-            "one_of": [],
-        },
-    ]
-
+    # Eve's request meets an ACL, so that its denial says nothing of the default.
+    other = allow("User:x", "READ", "news")
     logged = totals.logged_in(frame(spark, lines, LINES))
-    found = usage.declarations(logged, frame(spark, decided, DECIDED)).collect()
+    found = usage.declarations(seen_in(spark, logged, other).facts).collect()
 
     assert {(row.fact, row.principal): row.lines for row in found} == {
         ("super_user", "User:bob"): 2,
