@@ -200,6 +200,16 @@ def one_more_hour(run: Run) -> Iterator[Figure]:
         at_most=True,
         detail=f"{_words(hour)}, most of it to start Spark; the days before {_words(first)}",
     )
+    running = run.rounds("hour", logs, run.folder / "hours-running")
+    yield Figure(
+        PART,
+        f"the same in a Spark that runs, as with --every: {lines // _LONG_DAYS // 24:,} lines",
+        100 * running["hour"] / running["before"],
+        unit="%",
+        goal=1 if lines >= USUAL.many else None,
+        at_most=True,
+        detail=f"{running['hour']:.2f} CPU s; the days before {running['before']:.1f} CPU s",
+    )
     yield Figure(
         PART,
         "nothing new: no Spark is started",

@@ -1,6 +1,6 @@
 """What do single steps of the pipeline cost in one running Spark, without its start?
 
-    python -m bench.spark_rounds counting|replay SNAPSHOT TABLE FILE...
+    python -m bench.spark_rounds counting|replay|hour SNAPSHOT TABLE FILE...
 
 Prints one JSON object. Seconds are CPU of the JVM and of Python's workers, the fewest of several rounds taken in turn.
 """
@@ -19,9 +19,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from aclweb.acl.model import Delta
-from aclweb.pipeline import sources
+from aclweb.pipeline import access, sources
 from aclweb.pipeline.files import address
 from aclweb.pipeline.job import keeping, read_logs, read_table
+from aclweb.pipeline.log_sources import LogSource
 from aclweb.pipeline.replay import write_replay
 from aclweb.pipeline.session import spark_session
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
@@ -76,8 +77,33 @@ def replay(spark: SparkSession, snapshot: Snapshot, table: Path, files: Sequence
     return {"logs": from_logs, "table": from_table}
 
 
+def hour(spark: SparkSession, snapshot: Snapshot, table: Path, files: Sequence[str]) -> dict[str, float]:
+    """Add to the table all that the logs hold but for the last hour, and then that hour."""
+    last = Path(files[-1])
+    whole = last.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    last.write_bytes(b"".join(lines[: -max(len(lines) // 24, 1)]))
+    cpu = partial(cpu_of_tree, _jvm_of(spark))
+
+    def add() -> float:
+        before = cpu()
+        looked = access.look(table, snapshot.cluster, [LogSource(file) for file in files])
+        access.extend(spark, looked, keep_days=40_000)
+        return cpu() - before
+
+    try:
+        first = add()
+    finally:
+        last.write_bytes(whole)
+    return {"before": first, "hour": add()}
+
+
+def _jvm_of(spark: SparkSession) -> int:
+    return int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+
+
 def _fastest(spark: SparkSession, *works: Callable[[], object]) -> list[float]:
-    jvm = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+    jvm = _jvm_of(spark)
 
     def seconds_of(work: Callable[[], object]) -> float:
         before = cpu_of_tree(jvm)
@@ -91,6 +117,8 @@ def main(step: str, snapshot: str, table: str, *files: str) -> None:
     with spark_session("local[2]") as spark:
         if step == "counting":
             found = counting(spark, files)
+        elif step == "hour":
+            found = hour(spark, read_snapshot(Path(snapshot)), Path(table), files)
         else:
             found = replay(spark, read_snapshot(Path(snapshot)), Path(table), files)
     print(json.dumps(found))
