@@ -10,8 +10,8 @@ from itertools import groupby
 from django.conf import settings
 
 from aclweb.acl.logged import ALL_HOURS
+from aclweb.insights.broker_days import broker_days
 from aclweb.insights.models import Load
-from aclweb.insights.retired import broker_days
 
 # What a day of a broker shows, the best first.
 PERMITS, DENIALS, GAP, NONE, GONE = "permits", "denials", "gap", "none", "gone"
@@ -159,7 +159,9 @@ class CoverageDays:
 
 
 def coverage_days(load: Load | None, *, days: int, broker: str | None = None) -> CoverageDays:
-    """Return what each broker, or one alone, logged on each of the last so many days of the log; one query."""
+    """Return what each broker, or one alone, logged on each of the last so many days of the log;
+    one query, and none for a load whose days are known.
+    """
     if load is None or load.last_at is None:
         return CoverageDays((), (), (), (), (0,) * 24)
     last = load.last_at.date()
@@ -167,12 +169,10 @@ def coverage_days(load: Load | None, *, days: int, broker: str | None = None) ->
     window = tuple(first + timedelta(days=place) for place in range((last - first).days + 1))
     rows: dict[str, dict[date, tuple[int, int, int, int]]] = {}
     gone: dict[str, date | None] = {}
-    columns = ("broker", "day", "hours", "permit_hours", "lines", "permits", "gone")
-    asked = broker_days(load) if broker is None else broker_days(load).filter(broker=broker)
-    for name, day, *figures, since in asked.values_list(*columns):
-        hours, permit_hours, lines, permits = figures
-        rows.setdefault(name, {})[day] = (hours, permit_hours, lines, permits)
-        gone[name] = since
+    for row in broker_days(load):
+        if broker in (None, row.broker):
+            rows.setdefault(row.broker, {})[row.day] = (row.hours, row.permit_hours, row.lines, row.permits)
+            gone[row.broker] = row.gone
     wanted = {day: _wanted(load, day) for day in window}
     brokers = tuple(_broker(name, rows[name], gone[name], wanted) for name in sorted(rows))
     return CoverageDays(

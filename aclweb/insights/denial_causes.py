@@ -23,10 +23,12 @@ MOST_GROUPS = 5_000
 class Causes:
     """The causes of the MOST_GROUPS groups of a load with most denials.
 
-    kinds: the kind of cause by the key of the group. whole: whether that is every group of the load.
+    kinds: the kind of cause by the key of the group. names: its principal, operation and resource type. whole: whether
+    that is every group of the load.
     """
 
     kinds: Mapping[str, str]
+    names: Mapping[str, tuple[str, str, str]]
     whole: bool
 
 
@@ -51,5 +53,7 @@ def causes_of(load: Load, now: ClusterView) -> Causes:
 def _causes(load: Load, now: ClusterView) -> Causes:
     largest = DenialGroup.objects.filter(load=load).order_by("-lines", "key").defer("days")
     groups = list(largest[: MOST_GROUPS + 1])
-    kinds = {group.key: judged(group, now)[1].kind for group in groups[:MOST_GROUPS]}
-    return Causes(kinds, whole=len(groups) <= MOST_GROUPS)
+    known = groups[:MOST_GROUPS]
+    kinds = {group.key: judged(group, now)[1].kind for group in known}
+    names = {group.key: (group.principal, group.operation, group.resource_type) for group in known}
+    return Causes(kinds, names, whole=len(groups) <= MOST_GROUPS)

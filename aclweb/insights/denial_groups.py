@@ -73,12 +73,14 @@ class Groups:
         log_end: the last record of the log, up to which the windows are counted.
         """
         begins = _windows(log_end)
+        before = (log_end.date() - timedelta(days=1)).isoformat() if log_end else ""
         for names, group in self._found.items():
             yield {
                 "key": key_of(*names),
                 **dict(zip(_COLUMNS, names, strict=True)),
                 "lines": group.lines,
                 **{f"lines_{days}": group.since(begin) for days, begin in begins.items()},
+                "lines_before": group.days.get(before, 0),
                 "hosts": len(group.hosts),
                 "latest_host": group.latest_host,
                 "first_at": group.first_at,

@@ -111,12 +111,30 @@ def _last_logged(cluster: Cluster, key: str) -> datetime | None:
 
 
 def state_of(
-    said: DenialMark, last_at: datetime, log_end: datetime, in_force_since: Mapping[int, datetime]
+    said: DenialMark,
+    last_at: datetime,
+    log_end: datetime,
+    in_force_since: Mapping[int, datetime],
+    *,
+    is_quiet: bool = False,
 ) -> str:
     """Return the state of a group today.
 
-    last_at: its last denial. log_end: the last record of the log. Both are on the brokers' clocks.
+    last_at: its last denial. log_end: the last record of the log. Both are on the brokers' clocks. is_quiet: whether
+    the log proves that it has had no denial for a week. Then it is fixed, unless somebody called it new, expected or
+    ignored, or works on it in a change that is not in force.
     """
+    state = _state_said(said, last_at, log_end, in_force_since)
+    if state == State.NEW and said.state != State.NEW:
+        return State.FIXED if is_quiet else State.NEW
+    if state == State.BEING_FIXED and said.change is None and is_quiet:
+        return State.FIXED
+    return state
+
+
+def _state_said(
+    said: DenialMark, last_at: datetime, log_end: datetime, in_force_since: Mapping[int, datetime]
+) -> str:
     if said.state == State.IGNORED and said.until is not None and said.until < datetime.now(UTC).date():
         return State.NEW
     if said.state == State.BEING_FIXED and said.change is not None:

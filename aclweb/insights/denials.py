@@ -2,6 +2,10 @@
 
 The state of a group is what a person has set for it, kept by cluster, principal, operation and resource, so it
 survives the next load. A fixed group that is denied again is new, and so is one that was ignored until a past day.
+A group of which nobody said anything is fixed after a week without a denial, where the log can tell (see `quiet`).
+
+Groups of one principal, operation, resource type, state and cause are folded to one row, as long as every cause is
+known; a row of a fold has the figures of all of them, and is opened as the list of them.
 """
 
 from __future__ import annotations
@@ -10,8 +14,8 @@ import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -26,7 +30,6 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Sum,
-    Value,
     When,
 )
 from django.db.models.functions import Coalesce
@@ -42,13 +45,16 @@ from aclweb.insights.denial_marks import settled, state_of
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
 from aclweb.insights.requests import answers_by_day, days_of, requests_of
 from aclweb.inventory.current import ClusterView, in_force
-from aclweb.inventory.lists import LazyRows
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.lists import LazyRows, OwnerBook
+from aclweb.inventory.models import Cluster, OwnedNames
 
 State = DenialMark.State
 
 USUAL_DAYS = 14
 """Days of the log whose denials are listed unless somebody asks otherwise, and counted beside the word Denials."""
+
+MOST_TOGETHER = 200
+"""So many groups may be chosen together."""
 
 LAST_DAY_COUNTS = 10
 """The weight of a group is its denials, those of the last day of the log counted so many times."""
@@ -57,11 +63,14 @@ SORTS = {"weight": "weight", "times": "in_window", "latest": "last_at"}
 _OPEN = (State.NEW, State.BEING_FIXED)
 _EXPORTED_AT_ONCE = 500
 _MOST_HOSTS = 500
+_DRAWN = 40
+"""The days of a fold are those of so many of its groups, the ones with most denials."""
 _ROWS_AT_ONCE = 1_000
 _KEY = re.compile("[0-9a-f]{64}")
 
 EXPORTED = (
     "state",
+    "owner",
     "principal",
     "operation",
     "resource_type",
@@ -85,20 +94,27 @@ EXPORTED = (
 class Wanted:
     """Which groups are asked for, and in which order.
 
-    state: one of State, "" for all, open ones first. cause: the kind of a Cause, "" for all. bursts: those with a burst
-    alone. days: a number of WINDOWS up to the last day of the log, 0 for the whole log. sort: one of SORTS.
+    state: one of State, "" for all, open ones first. cause: the kind of a Cause, "" for all. owner: of principals, ""
+    for those that nobody is said to own, None for all. bursts: those with a burst alone. days: a number of WINDOWS up
+    to the last day of the log, 0 for the whole log. sort: one of SORTS. closed: whether those that are expected, fixed
+    or ignored are listed among all. folds: whether groups that are alike but for their name are one row. like: the key
+    of a group, for those alone that are alike.
     """
 
     state: str = ""
     cause: str = ""
+    owner: str | None = None
     bursts: bool = False
     days: int = 0
     sort: str = "weight"
+    closed: bool = True
+    folds: bool = False
+    like: str = ""
 
     @property
     def narrows(self) -> bool:
         """Whether it leaves out groups of any state."""
-        return bool(self.cause) or self.bursts
+        return bool(self.cause) or self.owner is not None or self.bursts or bool(self.like)
 
 
 EVERYTHING = Wanted()
@@ -111,7 +127,9 @@ class Denial:
     state: one of State. mark: what was said of it last, which may be out of date: see `state`.
     lines: in the window asked for; last_day: on the last day of the log. hosts: how many.
     days: (day, lines) for each day of the window, none left out. burst: the latest one of the window.
-    decision: what the ACLs in force say to the latest of these requests.
+    decision: what the ACLs in force say to the latest of these requests. owner: of the principal, "" for nobody.
+    quiet_days: how many days of the log passed since its last denial, where that alone is why it is fixed.
+    names: how many groups are folded to this one, itself included; the figures are then those of all of them.
     """
 
     key: str
@@ -130,6 +148,9 @@ class Denial:
     burst: Burst | None
     decision: Decision
     cause: Cause
+    owner: str = ""
+    quiet_days: int = 0
+    names: int = 1
 
     @property
     def is_back(self) -> bool:
@@ -164,10 +185,16 @@ class Inbox:
     new_lines: int = 0
     principals: int = 0
     last_day: int = 0
+    day_before: int | None = None
     shown: Mapping[str, int] = field(default_factory=dict)
     causes: Mapping[str, int] = field(default_factory=dict)
+    owners: Mapping[str, int] = field(default_factory=dict)
+    new_causes: Mapping[str, int] = field(default_factory=dict)
     bursts: int = 0
     all_judged: bool = True
+    folded: int = 0
+    closed: Mapping[str, int] = field(default_factory=dict)
+    closed_lines: int = 0
 
     @property
     def groups(self) -> int:
@@ -205,8 +232,9 @@ InForceSince = Callable[[Collection[int]], Mapping[int, datetime]]
 
 
 def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince) -> Inbox:
-    """Return the groups of denials; six queries, eight with a filter, one more
-    for bursts where not all groups are judged, and one for each page of rows.
+    """Return the groups of denials; five queries, and one or two for each page of rows.
+
+    Where not all groups are judged, one more, and one for each filter.
 
     The causes of the groups with most denials are worked out once for a load and the ACLs in force.
     """
@@ -214,42 +242,53 @@ def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InFo
     if load is None:
         return Inbox(None, (), {})
     groups = groups_of(load, wanted.days)
-    said = said_of(cluster, load, groups, in_force_since)
-    not_new = [key for key, each in said.items() if each.state != State.NEW]
-    settled = {"settled": Coalesce(Sum("in_window", filter=Q(key__in=not_new)), 0)} if not_new else {}
-    sums = groups.aggregate(
-        **settled,
-        n=Count("pk"),
-        lines=Coalesce(Sum("in_window"), 0),
-        last_day=Coalesce(Sum("lines_1"), 0),
-        principals=Count("principal", distinct=True),
-    )
+    states = states_of(cluster, load, groups, in_force_since)
     now = in_force(cluster)
     causes = causes_of(load, now)
-    kinds, bursts = _facets(_in_state(groups, said, wanted.state), causes, wanted)
-    chosen = _chosen(groups, causes, wanted)
-    shown = _by_state(*_narrowed(chosen, said)) if wanted.narrows else _by_state(sums["n"], said.values())
-    made = partial(_rows, now, _ordered(chosen, said, wanted), said, days_of(load, wanted.days))
+    rows_known = _narrow_rows(groups, causes)
+    sums = _added(rows_known, causes, states) if causes.whole else _summed(groups, states)
+    owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
+    found = _sifted(groups, rows_known, states, causes, owners, wanted)
+    shown = found.shown if causes.whole else sums.counts
+    make = partial(_rows, now, owners, states, days_of(load, wanted.days))
+    rows: Sequence[Denial]
+    if causes.whole:
+        rows = LazyRows(len(found.folds), partial(_folded_rows, groups, found.folds, make))
+    else:
+        chosen = _chosen(groups, causes, owners, wanted)
+        shown = _counts(chosen.aggregate(**states.counts())) if wanted.narrows else sums.counts
+        listed = _ordered(chosen, states, wanted)
+        number = shown[wanted.state] if wanted.state else sum(shown.values())
+        if not (wanted.state or wanted.closed):
+            listed, number = listed.filter(is_closed=0), sum(shown[state] for state in _OPEN)
+        rows = LazyRows(number, partial(make, listed))
     return Inbox(
         load=load,
-        rows=LazyRows(shown[wanted.state] if wanted.state else sum(shown.values()), made),
-        counts=_by_state(sums["n"], said.values()),
-        lines=sums["lines"],
-        new_lines=sums["lines"] - sums.get("settled", 0),
-        principals=sums["principals"],
-        last_day=sums["last_day"],
+        rows=rows,
+        counts=sums.counts,
+        lines=sums.lines,
+        new_lines=sums.new_lines,
+        principals=sums.principals,
+        last_day=sums.last_day,
+        day_before=sums.day_before,
         shown=shown,
-        causes=kinds,
-        bursts=bursts,
+        causes=found.causes,
+        owners=found.owners,
+        new_causes=found.new_causes,
+        bursts=found.bursts,
         all_judged=causes.whole,
+        folded=found.folded if causes.whole else len(rows),
+        closed={state: number for state, number in shown.items() if number and state not in _OPEN}
+        if not (wanted.state or wanted.closed)
+        else {},
+        closed_lines=found.closed_lines,
     )
 
 
 def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForceSince) -> int:
     """Return how many groups of the window are new; two queries."""
     groups = groups_of(load, days)
-    said = said_of(cluster, load, groups, in_force_since)
-    return groups.count() - sum(each.state != State.NEW for each in said.values())
+    return groups.filter(states_of(cluster, load, groups, in_force_since).q(State.NEW)).count()
 
 
 def new_groups(
@@ -263,7 +302,8 @@ def new_groups(
     column = f"lines_{days}" if days in WINDOWS else "lines"
     newest = Load.objects.filter(cluster__in=cluster, current=True).order_by("-loaded_at").values("pk")[:1]
     marks = DenialMark.objects.filter(cluster__in=cluster, key=OuterRef("key"))
-    return DenialGroup.objects.filter(load=Subquery(newest), **{f"{column}__gt": 0}).exclude(
+    stirs = Q(lines_7__gt=0) | Q(load__tells_quiet=False) | Exists(marks.filter(state=State.NEW))
+    return DenialGroup.objects.filter(stirs, load=Subquery(newest), **{f"{column}__gt": 0}).exclude(
         Exists(settled(marks, last_at=OuterRef("last_at"), applied_at=applied_at))
     )
 
@@ -275,9 +315,35 @@ def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForce
     if load is None or not _KEY.fullmatch(key):
         return None
     found = groups_of(load, 0).filter(key=key)
-    said = said_of(cluster, load, found, in_force_since)
-    rows = _rows(in_force(cluster), found, said, days_of(load, days), 0, 1)
+    states = states_of(cluster, load, found, in_force_since)
+    owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
+    rows = _rows(in_force(cluster), owners, states, days_of(load, days), found, 0, 1)
     return rows[0] if rows else None
+
+
+def with_keys(
+    cluster: Cluster, keys: Collection[str], *, like: Collection[str] = (), in_force_since: InForceSince
+) -> tuple[Denial, ...]:
+    """Return the groups with these keys, and those that are folded with a group in `like`, at most MOST_TOGETHER.
+
+    Those with most denials first; nine queries at most. Of keys that the log does not have there is no group.
+    """
+    load = current_load(cluster)
+    if load is None:
+        return ()
+    now = in_force(cluster)
+    groups = groups_of(load, 0)
+    states = states_of(cluster, load, groups, in_force_since)
+    wanted = {key for key in keys if _KEY.fullmatch(key)}
+    if like:
+        causes = causes_of(load, now)
+        places = {
+            _place(causes, states, row) for row in _narrow_rows(groups.filter(key__in=list(like)), causes)
+        }
+        wanted |= {row[0] for row in _narrow_rows(groups, causes) if _place(causes, states, row) in places}
+    owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
+    found = groups.filter(key__in=list(wanted)).order_by("-lines", "key")
+    return _rows(now, owners, states, days_of(load, 0), found, 0, MOST_TOGETHER)
 
 
 def exported(
@@ -292,16 +358,19 @@ def exported(
         return
     now = in_force(cluster)
     groups = groups_of(load, wanted.days)
-    said = said_of(cluster, load, groups, in_force_since)
+    states = states_of(cluster, load, groups, in_force_since)
+    owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
     group: Any  # with the annotations of the query
-    for group in _ordered(_stormy(groups, wanted), said, wanted).iterator(_EXPORTED_AT_ONCE):
+    for group in _ordered(_stormy(groups, wanted), states, wanted).iterator(_EXPORTED_AT_ONCE):
         cause = judged(group, now)[1].kind
-        if wanted.cause not in ("", cause):
+        owner = _owner(owners, group.principal)
+        if wanted.cause not in ("", cause) or wanted.owner not in (None, owner):
             continue
-        known = said.get(group.key)
+        known = states.said.get(group.key)
         mark = known.mark if known else None
         values = (
-            known.state if known else State.NEW,
+            states.of(group.key, group.lines_7),
+            owner,
             group.principal,
             group.operation,
             group.resource_type,
@@ -344,8 +413,9 @@ def denials_of(
         groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
     if principal is not None:
         groups = groups.filter(principal=principal)
-    said = said_of(cluster, load, groups, in_force_since)
-    made = partial(_rows, in_force(cluster), groups.order_by("-last_at", "key"), said, days_of(load, 0))
+    states = states_of(cluster, load, groups, in_force_since)
+    window = days_of(load, 0)
+    made = partial(_rows, in_force(cluster), None, states, window, groups.order_by("-last_at", "key"))
     return LazyRows(groups.count(), made)
 
 
@@ -406,43 +476,218 @@ def _stormy(groups: Any, wanted: Wanted) -> QuerySet[DenialGroup]:
     return chosen
 
 
-def _chosen(groups: Any, causes: Causes, wanted: Wanted) -> QuerySet[DenialGroup]:
-    """Return the groups with the cause that is asked for, and those with a burst alone where these are."""
+def _chosen(groups: Any, causes: Causes, owners: OwnerBook, wanted: Wanted) -> QuerySet[DenialGroup]:
+    """Return the groups with the cause and the owner that are asked for, and those with a burst alone where these are.
+
+    Of a cause or an owner only groups with a known cause.
+    """
     chosen = _stormy(groups, wanted)
     if wanted.cause:
         chosen = chosen.filter(key__in=[key for key, kind in causes.kinds.items() if kind == wanted.cause])
+    if wanted.owner is not None:
+        own = [key for key, names in causes.names.items() if _owner(owners, names[0]) == wanted.owner]
+        chosen = chosen.filter(key__in=own)
     return chosen
 
 
-def _narrowed(chosen: QuerySet[DenialGroup], said: Mapping[str, _Said]) -> tuple[int, list[_Said]]:
-    """Return how many groups these are, and what was said of them."""
-    of_them = chosen.filter(key__in=list(said)).values_list("key", flat=True) if said else ()
-    return chosen.count(), [said[key] for key in of_them]
+def _owner(owners: OwnerBook | None, principal: str) -> str:
+    """Return who is said to own a principal, "" for nobody."""
+    found = owners.of(OwnedNames.Kind.PRINCIPAL.value, principal) if owners is not None else None
+    return found.owner if found else ""
 
 
-def _by_state(number: int, said: Collection[_Said]) -> dict[str, int]:
-    """Return how many of so many groups are in each state; those of which nothing was said are new."""
+_Narrow = tuple[str, bool, int, int, int, datetime, int | None]
+"""Of a group: its key, whether it has a burst, its lines of a week, of the window and of the last day, its last denial,
+and its lines of the day before the last one."""
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What all groups of a window add up to: see Inbox."""
+
+    counts: Mapping[str, int]
+    lines: int
+    new_lines: int
+    principals: int
+    last_day: int
+    day_before: int | None
+
+
+def _added(rows: Sequence[_Narrow], causes: Causes, states: States) -> _Sums:
     counts = dict.fromkeys(State.values, 0)
-    for each in said:
-        counts[each.state] += 1
-    counts[State.NEW] += number - len(said)
-    return counts
+    lines = new_lines = last_day = 0
+    before: list[int | None] = []
+    for key, _, lines_7, in_window, lines_1, _, lines_before in rows:
+        state = states.of(key, lines_7)
+        counts[state] += 1
+        lines += in_window
+        new_lines += in_window if state == State.NEW else 0
+        last_day += lines_1
+        before.append(lines_before)
+    told = [each for each in before if each is not None]
+    principals = len({causes.names[row[0]][0] for row in rows})
+    return _Sums(
+        counts, lines, new_lines, principals, last_day, sum(told) if len(told) == len(before) else None
+    )
 
 
-def _facets(groups: Any, causes: Causes, wanted: Wanted) -> tuple[dict[str, int], int]:
-    """Return how many of these groups each filter would leave: by cause, the most frequent first, and with a burst.
+def _summed(groups: Any, states: States) -> _Sums:
+    found = groups.aggregate(
+        **states.counts(),
+        lines=Coalesce(Sum("in_window"), 0),
+        new_lines=Coalesce(Sum("in_window", filter=states.q(State.NEW)), 0),
+        last_day=Coalesce(Sum("lines_1"), 0),
+        day_before=Coalesce(Sum("lines_before"), 0),
+        untold=Count("pk", filter=Q(lines_before=None)),
+        principals=Count("principal", distinct=True),
+    )
+    return _Sums(
+        _counts(found),
+        found["lines"],
+        found["new_lines"],
+        found["principals"],
+        found["last_day"],
+        None if found["untold"] else found["day_before"],
+    )
 
-    groups: with the annotations of `_of_window`.
-    """
-    # The groups with a known cause come first in this order, as `causes_of` has it, whatever the window and the state.
-    rows = groups.order_by("-lines", "key").values_list("key", "has_burst")[: len(causes.kinds)]
-    found = [(causes.kinds[key], has_burst) for key, has_burst in rows if key in causes.kinds]
-    kinds = Counter(kind for kind, has_burst in found if has_burst or not wanted.bursts)
-    if wanted.cause or causes.whole:
-        bursts = sum(has_burst for kind, has_burst in found if wanted.cause in ("", kind))
-    else:
-        bursts = groups.filter(has_burst=True).count()
-    return dict(kinds.most_common()), bursts
+
+def _counts(found: Mapping[str, int]) -> dict[str, int]:
+    """Return how many groups are in each state, of the answer to `States.counts`."""
+    return {state: found[state.replace("-", "_")] for state in State.values}
+
+
+def _narrow_rows(groups: Any, causes: Causes) -> list[_Narrow]:
+    # The groups with a known cause come first in this order, as `causes_of` has it, whatever the window.
+    columns = ("key", "has_burst", "lines_7", "in_window", "lines_1", "last_at", "lines_before")
+    rows = groups.order_by("-lines", "key").values_list(*columns)[: len(causes.kinds)]
+    return [row for row in rows if row[0] in causes.kinds]
+
+
+_Place = tuple[str, str, str, str, str]
+
+
+def _place(causes: Causes, states: States, row: _Narrow) -> _Place:
+    """Return what all groups of a fold have alike."""
+    return (*causes.names[row[0]], causes.kinds[row[0]], states.of(row[0], row[2]))
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Groups that are one row: their keys, the one that stands for them first, and their figures together."""
+
+    keys: tuple[str, ...]
+    lines: int
+    last_day: int
+
+
+@dataclass(frozen=True)
+class _Sifted:
+    """What is known of the groups with a known cause, one by one: see Inbox."""
+
+    folds: tuple[_Fold, ...]
+    folded: int
+    shown: Mapping[str, int]
+    causes: Mapping[str, int]
+    owners: Mapping[str, int]
+    new_causes: Mapping[str, int]
+    bursts: int
+    closed_lines: int
+
+
+def _sifted(
+    groups: Any,
+    rows: Sequence[_Narrow],
+    states: States,
+    causes: Causes,
+    owners: OwnerBook,
+    wanted: Wanted,
+) -> _Sifted:
+    """Return what is known of these groups with a known cause; no query where every cause is known."""
+    owner_of = {names[0]: _owner(owners, names[0]) for names in causes.names.values()}
+    like = next((_place(causes, states, row) for row in rows if row[0] == wanted.like), None)
+    shown = dict.fromkeys(State.values, 0)
+    kinds, of_owner, new_causes = Counter[str](), Counter[str](), Counter[str]()
+    bursts = closed_lines = 0
+    listed: dict[_Place | str, list[_Narrow]] = defaultdict(list)
+    for row in rows:
+        key, has_burst, lines_7, in_window, *_ = row
+        kind, owner, state = causes.kinds[key], owner_of[causes.names[key][0]], states.of(key, lines_7)
+        if state == State.NEW:
+            new_causes[kind] += 1
+        if wanted.like and (like is None or _place(causes, states, row) != like):
+            continue
+        fits = (wanted.cause in ("", kind), wanted.owner in (None, owner), has_burst or not wanted.bursts)
+        shown[state] += all(fits)
+        if wanted.state not in ("", state):
+            continue
+        kinds[kind] += fits[1] and fits[2]
+        of_owner[owner] += fits[0] and fits[2]
+        bursts += has_burst and fits[0] and fits[1]
+        if not all(fits):
+            continue
+        if not (wanted.state or wanted.closed) and state not in _OPEN:
+            closed_lines += in_window
+            continue
+        listed[_place(causes, states, row) if wanted.folds else key].append(row)
+    if not (wanted.cause or wanted.owner is not None or causes.whole):
+        bursts = groups.filter(states.q(wanted.state), has_burst=True).count()
+    folds = tuple(_folds(listed, states, wanted)) if causes.whole else ()
+    return _Sifted(
+        folds=folds,
+        folded=sum(len(fold.keys) for fold in folds),
+        shown=shown,
+        causes=dict((+kinds).most_common()),
+        owners=dict(sorted((+of_owner).items())),
+        new_causes=dict(new_causes.most_common()),
+        bursts=bursts,
+        closed_lines=closed_lines,
+    )
+
+
+def _folds(listed: Mapping[_Place | str, list[_Narrow]], states: States, wanted: Wanted) -> Iterator[_Fold]:
+    """Yield the rows of a list in its order."""
+    sorted_by: list[tuple[bool, float, str, _Fold]] = []
+    for rows in listed.values():
+        rows.sort(key=lambda row: (-_weight(row[3], row[4]), row[0]))
+        lines, last_day = sum(row[3] for row in rows), sum(row[4] for row in rows)
+        rank = {
+            "weight": float(_weight(lines, last_day)),
+            "times": float(lines),
+            "latest": max(row[5] for row in rows).timestamp(),
+        }[wanted.sort]
+        is_closed = states.of(rows[0][0], rows[0][2]) not in _OPEN
+        fold = _Fold(tuple(row[0] for row in rows), lines, last_day)
+        sorted_by.append((is_closed, -rank, fold.keys[0], fold))
+    yield from (fold for *_, fold in sorted(sorted_by, key=lambda each: each[:3]))
+
+
+def _weight(lines: int, last_day: int) -> int:
+    return lines + (LAST_DAY_COUNTS - 1) * last_day
+
+
+def _folded_rows(
+    groups: Any, folds: Sequence[_Fold], make: Callable[..., Sequence[Denial]], start: int, stop: int
+) -> tuple[Denial, ...]:
+    """Return rows of a list of folds; two queries."""
+    shown = folds[start:stop]
+    firsts = [fold.keys[0] for fold in shown]
+    made = {each.key: each for each in make(groups.filter(key__in=firsts).order_by("key"), 0, len(firsts))}
+    others = [key for fold in shown for key in fold.keys[1:_DRAWN]]
+    drawn: dict[str, list[list[Any]]] = (
+        dict(groups.filter(key__in=others).values_list("key", "days")) if others else {}
+    )
+    return tuple(_with_others(made[fold.keys[0]], fold, drawn) for fold in shown if fold.keys[0] in made)
+
+
+def _with_others(first: Denial, fold: _Fold, drawn: Mapping[str, list[list[Any]]]) -> Denial:
+    if len(fold.keys) == 1:
+        return first
+    of_day = Counter(dict(first.days))
+    for key in fold.keys[1:_DRAWN]:
+        for day, lines in drawn.get(key, ()):
+            of_day[day] += lines
+    days = tuple((day, of_day[day]) for day, _ in first.days)
+    return replace(first, days=days, lines=fold.lines, last_day=fold.last_day, names=len(fold.keys))
 
 
 @dataclass(frozen=True)
@@ -453,68 +698,109 @@ class _Said:
     state: str
 
 
-def said_of(
+@dataclass(frozen=True)
+class States:
+    """The state of each group of a load. said: what people said, by key. tells_quiet: of the load."""
+
+    said: Mapping[str, _Said]
+    tells_quiet: bool
+
+    def of(self, key: str, lines_7: int) -> str:
+        """Return the state of a group, by its key and its denials of the last week of the log."""
+        said = self.said.get(key)
+        if said is not None:
+            return said.state
+        return State.FIXED if self.tells_quiet and not lines_7 else State.NEW
+
+    def q(self, state: str) -> Q:
+        """Return which groups are in a state, "" for any."""
+        if not state:
+            return Q()
+        told = Q(key__in=[key for key, each in self.said.items() if each.state == state])
+        if state not in (State.NEW, State.FIXED):
+            return told
+        untold = ~Q(key__in=list(self.said)) if self.said else Q()
+        if self.tells_quiet:
+            untold &= Q(lines_7__gt=0) if state == State.NEW else Q(lines_7=0)
+        elif state == State.FIXED:
+            return told
+        return told | untold if self.said else untold
+
+    def counts(self) -> dict[str, Count]:
+        """Return how many groups are in each state, as expressions of one query."""
+        return {state.replace("-", "_"): Count("pk", filter=self.q(state)) for state in State.values}
+
+
+def states_of(
     cluster: Cluster, load: Load, groups: QuerySet[DenialGroup], in_force_since: InForceSince
-) -> dict[str, _Said]:
-    """Return, by key, what was said of those of these groups of which anything was."""
+) -> States:
+    """Return the states of these groups; a query, and another one where changes are meant to fix some."""
     own = groups.filter(key=OuterRef("key"))
-    marks = DenialMark.objects.filter(cluster=cluster).annotate(last_at=Subquery(own.values("last_at")[:1]))
-    found = [(mark, mark.last_at) for mark in marks if mark.last_at is not None]
+    marks = DenialMark.objects.filter(cluster=cluster).annotate(
+        last_at=Subquery(own.values("last_at")[:1]), lines_7=Subquery(own.values("lines_7")[:1])
+    )
+    found = [(mark, mark.last_at, mark.lines_7) for mark in marks if mark.last_at is not None]
     numbers = {
-        mark.change for mark, _ in found if mark.state == State.BEING_FIXED and mark.change is not None
+        mark.change for mark, *_ in found if mark.state == State.BEING_FIXED and mark.change is not None
     }
     since = in_force_since(numbers) if numbers else {}
-    return {
-        mark.key: _Said(mark, state_of(mark, last_at, load.last_at or last_at, since))
-        for mark, last_at in found
+    said = {
+        mark.key: _Said(
+            mark,
+            state_of(
+                mark,
+                last_at,
+                load.last_at or last_at,
+                since,
+                is_quiet=load.tells_quiet and not lines_7,
+            ),
+        )
+        for mark, last_at, lines_7 in found
     }
+    return States(said, load.tells_quiet)
 
 
-def _ordered(
-    groups: QuerySet[DenialGroup], said: Mapping[str, _Said], wanted: Wanted
-) -> QuerySet[DenialGroup]:
+def _ordered(groups: QuerySet[DenialGroup], states: States, wanted: Wanted) -> QuerySet[DenialGroup]:
     """Return the groups in the state asked for, or all with the open ones first, in the order asked for."""
-    closed = [key for key, each in said.items() if each.state not in _OPEN]
+    is_open = states.q(State.NEW) | states.q(State.BEING_FIXED)
     return (
-        _in_state(groups, said, wanted.state)
+        groups.filter(states.q(wanted.state))
         .annotate(
             weight=F("in_window") + (LAST_DAY_COUNTS - 1) * F("lines_1"),
-            is_closed=Case(When(key__in=closed, then=1), default=0) if closed else Value(0),
+            is_closed=Case(When(is_open, then=0), default=1),
         )
         .order_by("is_closed", f"-{SORTS[wanted.sort]}", "key")
     )
 
 
-def _in_state(groups: QuerySet[DenialGroup], said: Mapping[str, _Said], wanted: str) -> QuerySet[DenialGroup]:
-    if not wanted:
-        return groups
-    if wanted == State.NEW:
-        return groups.exclude(key__in=[key for key, each in said.items() if each.state != State.NEW])
-    return groups.filter(key__in=[key for key, each in said.items() if each.state == wanted])
-
-
 def _rows(
     now: ClusterView,
-    ordered: QuerySet[DenialGroup],
-    said: Mapping[str, _Said],
+    owners: OwnerBook | None,
+    states: States,
     window: Sequence[str],
+    ordered: QuerySet[DenialGroup],
     start: int,
     stop: int,
 ) -> tuple[Denial, ...]:
-    return tuple(_row(group, said.get(group.key), window, now) for group in ordered[start:stop])
+    return tuple(_row(group, states, owners, window, now) for group in ordered[start:stop])
 
 
-def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView) -> Denial:
+def _row(
+    group: Any, states: States, owners: OwnerBook | None, window: Sequence[str], now: ClusterView
+) -> Denial:
     resource = Resource(ResourceType[group.resource_type], group.resource_name)
     operation = Operation[group.operation]
     decision, cause = judged(group, now)
     of_day: dict[str, int] = dict(group.days)
+    said = states.said.get(group.key)
+    state = states.of(group.key, group.lines_7)
+    is_quiet = state == State.FIXED and states.tells_quiet and not group.lines_7
     return Denial(
         key=group.key,
         principal=group.principal,
         operation=operation,
         resource=resource,
-        state=said.state if said else State.NEW,
+        state=state,
         mark=said.mark if said else None,
         lines=group.in_window,
         last_day=group.lines_1,
@@ -526,4 +812,8 @@ def _row(group: Any, said: _Said | None, window: Sequence[str], now: ClusterView
         burst=Burst(group.burst_day, group.burst_lines, group.burst_usual) if group.has_burst else None,
         decision=decision,
         cause=cause,
+        owner=_owner(owners, group.principal),
+        quiet_days=(date.fromisoformat(window[-1]) - group.last_at.date()).days
+        if is_quiet and window and (said is None or said.mark.state != State.FIXED)
+        else 0,
     )

@@ -19,6 +19,7 @@ from aclweb.insights.denial_bursts import burst_facts, span_of
 from aclweb.insights.denial_groups import Groups
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay
+from aclweb.insights.quiet import settle_quiet
 from aclweb.insights.request_rows import Days, store_requests
 from aclweb.insights.result import Result, in_utc
 from aclweb.insights.staging import begin, clear, publish, step, take_back
@@ -37,7 +38,7 @@ _USE_FIELDS = (
 _DAY_FIELDS = ("load", "broker", "day", "lines", "decisions", "permits", "hours", "permit_hours")
 _GROUP_FIELDS = (
     *("key", "principal", "operation", "resource_type", "resource_name"),
-    *("lines", "lines_1", "lines_7", "lines_14", "lines_30"),
+    *("lines", "lines_1", "lines_7", "lines_14", "lines_30", "lines_before"),
     *("hosts", "latest_host", "first_at", "last_at", "days"),
     *("burst_day", "burst_lines", "burst_usual"),
 )
@@ -56,6 +57,8 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
         clear(fresh)
         base = current_load(cluster)
         _store(result, fresh, base)
+        with step(fresh):
+            settle_quiet(fresh)
         publish(fresh, base=base)
     except BaseException:
         take_back(fresh)

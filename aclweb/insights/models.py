@@ -50,6 +50,8 @@ class Load(models.Model):
     declarations = models.JSONField(default=dict)
     # By the name of a broker, the level that somebody declared for its log: DEBUG or INFO.
     levels = models.JSONField(default=dict)
+    # Every broker wrote its denials on each of the last seven days, so a group without one then has none.
+    tells_quiet = models.BooleanField(default=False)
     manifest = models.JSONField()
     current = models.BooleanField(default=True)
     # Whole: it is, or was, what pages show. While it is False, somebody stores it, or has died over it.
@@ -245,6 +247,8 @@ class DenialGroup(models.Model):
     lines_7 = models.PositiveBigIntegerField()
     lines_14 = models.PositiveBigIntegerField()
     lines_30 = models.PositiveBigIntegerField()
+    # On the day before the last one of the log; null in a load of an earlier version.
+    lines_before = models.PositiveBigIntegerField(null=True)
     hosts = models.PositiveIntegerField()
     latest_host = KafkaTextField()
     first_at = models.DateTimeField()

@@ -6,16 +6,15 @@ since which day it is gone; nothing before that day changes, and a broker that h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from aclweb.acl.logged import BrokerDay, with_gone
 from aclweb.audit import trail
-from aclweb.insights.models import Load, LogDay, RetiredBroker
+from aclweb.insights.current import current_load
+from aclweb.insights.models import LogDay, RetiredBroker
+from aclweb.insights.quiet import settle_quiet
 from aclweb.inventory.models import Cluster
 
 trail.register("broker.retired", "{actor} said that broker {broker} of {cluster} is gone since {since}{why}.")
@@ -63,6 +62,7 @@ def retire(
             since=since.isoformat(),
             why=f": {row.reason}" if row.reason else "",
         )
+        _settle(cluster)
     return row
 
 
@@ -78,18 +78,11 @@ def take_back(*, cluster: Cluster, broker: str, actor: trail.Named) -> bool:
                 cluster=cluster.name,
                 broker=broker,
             )
+            _settle(cluster)
     return bool(gone)
 
 
-def broker_days(load: Load) -> QuerySet[LogDay]:
-    """Return the days of the load, each with `gone`: since when its broker is gone, None if it is not."""
-    said = RetiredBroker.objects.filter(cluster=load.cluster_id, broker=OuterRef("broker"))
-    return LogDay.objects.filter(load=load).annotate(gone=Subquery(said.values("since")[:1]))
-
-
-def days_with_gone(load: Load, last: date) -> Iterator[BrokerDay]:
-    """Yield what brokers wrote to the last day of the log, each that is gone as if it still did; one query."""
-    columns = ("broker", "day", "hours", "permit_hours", "gone")
-    rows = list(broker_days(load).values_list(*columns))
-    gone = {broker: since for broker, *_, since in rows if since is not None}
-    return with_gone((BrokerDay(*facts) for *facts, _ in rows), gone, last)
+def _settle(cluster: Cluster) -> None:
+    load = current_load(cluster)
+    if load is not None:
+        settle_quiet(load)

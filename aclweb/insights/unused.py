@@ -17,9 +17,9 @@ from django.db.models import Q, QuerySet
 from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in, why_permits_lack
 from aclweb.acl.model import AclBinding
+from aclweb.insights.broker_days import days_with_gone
 from aclweb.insights.models import AclUse, Load
 from aclweb.insights.requests import requests_of
-from aclweb.insights.retired import days_with_gone
 from aclweb.inventory.models import Cluster, LogSource, StoredAcl, stored_in_force
 
 NO_LOG = "no authorizer log has been read"

@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce
 
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.insights.coverage_days import coverage_days
-from aclweb.insights.denials import InForceSince, State, groups_of, said_of
+from aclweb.insights.denials import InForceSince, State, groups_of, states_of
 from aclweb.insights.models import DenialGroup, Load
 from aclweb.inventory.models import Cluster
 
@@ -89,7 +89,7 @@ def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> L
     reaches_before = load.first_at < begins_at
     reaches_back = load.first_at.date() <= begin - timedelta(days=DAYS)
     every = groups_of(load, 0)
-    said = said_of(cluster, load, every, in_force_since)
+    said = states_of(cluster, load, every, in_force_since).said
     left_out = [key for key, each in said.items() if each.state in _LEFT_OUT]
     lately = every.filter(lines_7__gt=0)
     sums = lately.aggregate(lines=Coalesce(Sum("lines_7"), 0))

@@ -1,0 +1,48 @@
+"""What did each broker write on each day of a load, and which of them are gone by now?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from django.db.models import OuterRef, Subquery
+
+from aclweb.acl.logged import BrokerDay, with_gone
+from aclweb.insights.models import Load, LogDay, RetiredBroker
+
+_KNOWN = "days_of_its_brokers"  # an attribute of a load that was asked
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedDay:
+    """What one broker wrote on one day; hours, permit_hours: of the 24, as bits. gone: since when it is, or None."""
+
+    broker: str
+    day: date
+    hours: int
+    permit_hours: int
+    lines: int
+    permits: int
+    gone: date | None
+
+
+def broker_days(load: Load) -> Sequence[LoggedDay]:
+    """Return the days of all brokers of a load; one query, and none for a load that was asked before."""
+    known: Sequence[LoggedDay] | None = getattr(load, _KNOWN, None)
+    if known is None:
+        said = RetiredBroker.objects.filter(cluster=load.cluster_id, broker=OuterRef("broker"))
+        days = LogDay.objects.filter(load=load).annotate(gone=Subquery(said.values("since")[:1]))
+        columns = ("broker", "day", "hours", "permit_hours", "lines", "permits", "gone")
+        known = [LoggedDay(*row) for row in days.values_list(*columns)]
+        setattr(load, _KNOWN, known)
+    return known
+
+
+def days_with_gone(load: Load, last: date) -> Iterator[BrokerDay]:
+    """Yield what brokers wrote to the last day of the log, each that is gone as if it still did."""
+    rows = broker_days(load)
+    gone = {row.broker: row.gone for row in rows if row.gone is not None}
+    return with_gone(
+        (BrokerDay(row.broker, row.day, row.hours, row.permit_hours) for row in rows), gone, last
+    )
