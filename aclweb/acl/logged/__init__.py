@@ -3,8 +3,9 @@
 Import from here: `evidence_in`, which says whether a log may call an ACL unused, also where brokers are gone
 (`with_gone`), and `why_permits_lack`, for a few days of it; `one_of` and `removable`, which say which ACLs may go;
 `Settling`, which tells what settles each of many requests; `opens` and `last_covers`, without which ACLs a name is
-open to everyone; `likely_cause` of a denial, and the `nearest` names that ACLs have; and `propose`, the fewest rights
-that allow what a principal was logged to use, with its `Choices` and `Used` requests.
+open to everyone; `likely_cause` of a denial, the `nearest` names that ACLs have (`NearNames` for many questions), and
+the `smallest_set` of ACLs for several denials; and `propose`, the fewest rights that allow what a principal was logged
+to use, with its `Choices` and `Used` requests.
 """
 
 from aclweb.acl.logged.causes import Cause, likely_cause
@@ -23,12 +24,13 @@ from aclweb.acl.logged.evidence import (
 )
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
-from aclweb.acl.logged.near_names import nearest
+from aclweb.acl.logged.near_names import NearNames, nearest
 from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import Rights, rights_of
 from aclweb.acl.logged.settling import Settling
+from aclweb.acl.logged.smallest_set import SmallestSet, smallest_set
 
 __all__ = [
     "ALL_HOURS",
@@ -41,10 +43,12 @@ __all__ = [
     "Choices",
     "Evidence",
     "Held",
+    "NearNames",
     "Proposal",
     "Proposed",
     "Rights",
     "Settling",
+    "SmallestSet",
     "Used",
     "Wanted",
     "age_unknown",
@@ -58,6 +62,7 @@ __all__ = [
     "propose",
     "removable",
     "rights_of",
+    "smallest_set",
     "why_permits_lack",
     "why_young_stays",
     "with_gone",

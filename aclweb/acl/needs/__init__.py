@@ -18,6 +18,7 @@ from aclweb.acl.needs.assessment import (
 )
 from aclweb.acl.needs.calls import Api, Case, Check, Refusal, Right, checks_of
 from aclweb.acl.needs.errors import ERRORS, Error
+from aclweb.acl.needs.following import asked_next
 from aclweb.acl.needs.one_sentence import summary, summary_of_hosts
 from aclweb.acl.needs.protocol import APIS
 from aclweb.acl.needs.roles import GIVEN_ROLES, Call, ClientAction, Names, Role, calls_under
@@ -43,6 +44,7 @@ __all__ = [
     "Refusal",
     "Right",
     "Role",
+    "asked_next",
     "assess",
     "assess_for_any_host",
     "assessed_as_dict",
