@@ -35,15 +35,21 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.authorizer import Decision
-from aclweb.acl.logged import Cause
-from aclweb.acl.model import Operation, Resource, ResourceType
+from aclweb.acl.logged import Cause, Used
+from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.denial_bursts import Burst
 from aclweb.insights.denial_causes import Causes, causes_of, judged
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import settled, state_of
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
-from aclweb.insights.requests import answers_by_day, days_of, requests_of
+from aclweb.insights.requests import (
+    answers_by_day,
+    days_of,
+    principal_key,
+    requests_of,
+    resource_key,
+)
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows, OwnerBook
 from aclweb.inventory.models import Cluster, OwnedNames
@@ -55,6 +61,9 @@ USUAL_DAYS = 14
 
 MOST_TOGETHER = 200
 """So many groups may be chosen together."""
+
+MOST_REQUESTS = 5_000
+"""So many denied requests of them are looked at, those with most denials first."""
 
 LAST_DAY_COUNTS = 10
 """The weight of a group is its denials, those of the last day of the log counted so many times."""
@@ -389,6 +398,37 @@ def exported(
             f"{mark.set_at:%Y-%m-%d %H:%M:%S}" if mark else None,
         )
         yield dict(zip(EXPORTED, values, strict=True))
+
+
+def requests_denied(cluster: Cluster, found: Sequence[Denial]) -> tuple[Load | None, tuple[Used, ...]]:
+    """Return the denied requests of these groups, one of each host, at most MOST_REQUESTS; two queries."""
+    load = current_load(cluster)
+    if load is None or not found:
+        return load, ()
+    wanted = {(each.principal, each.operation, each.resource) for each in found}
+    rows = requests_of(load).filter(
+        request__cluster=load.cluster_id,
+        request__principal_key__in={principal_key(principal) for principal, _, _ in wanted},
+        request__resource_key__in={
+            resource_key(resource.resource_type.name, resource.name) for _, _, resource in wanted
+        },
+        request__allowed=False,
+    )
+    columns = (
+        "request__principal",
+        "request__host",
+        "request__operation",
+        "request__resource_type",
+        "request__resource_name",
+    )
+    denied = []
+    # Keys of principals and resources lead to requests of other pairs of them too.
+    for *names, lines in rows.order_by("-lines", "request").values_list(*columns, "lines")[:MOST_REQUESTS]:
+        principal, host, operation, kind, name = names
+        request = AccessRequest(principal, host, Operation[operation], ResourceType[kind], name)
+        if (principal, request.operation, request.resource) in wanted:
+            denied.append(Used(request, lines))
+    return load, tuple(denied)
 
 
 def in_words(found: Denial) -> str:

@@ -202,10 +202,10 @@ def _row(
         form = RetireForm(initial=initial, auto_id=f"broker-{number}-%s")
         if wrong is not None and wrong.data.get("broker") == each.broker:
             form = wrong
-    return BrokerRow(each, url, day_rows([(cell.kind, _height(cell)) for cell in each.days]), number, form)
+    return BrokerRow(each, url, day_rows([(cell.kind, height_of(cell)) for cell in each.days]), number, form)
 
 
-def _height(cell: DayCell) -> float:
+def height_of(cell: DayCell) -> float:
     """Return how high a day is drawn: whole, by its hours where some are missing, or as a line."""
     if cell.kind == GAP:
         return max(0.15, cell.share)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
 from aclweb.acl.authorizer import AclIndex, Result, decide, smallest_fix
-from aclweb.acl.logged import Evidence
+from aclweb.acl.logged import Evidence, NearNames
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
+from aclweb.acl.needs import asked_next
 from aclweb.acl.notation import binding_key
 from aclweb.audit import trail
 from aclweb.insights import denial_marks, denials
@@ -72,8 +74,20 @@ class HostFix:
 
 
 @dataclass(frozen=True)
+class Following:
+    """A right that the client asks for next: the sentence that says why, and the ACL for both."""
+
+    sentence: str
+    offer: Offer
+
+
+@dataclass(frozen=True)
 class Opened:
-    """All about one group, for the row that is open."""
+    """All about one group, for the row that is open.
+
+    record: the newest one, in parts, each with whether it says what was denied. near: principals of ACLs with nearly
+    the name that was denied.
+    """
 
     detail: Detail
     most: int
@@ -82,6 +96,9 @@ class Opened:
     host_fix: HostFix | None
     history: tuple[dict[str, object], ...]
     explain: str
+    record: tuple[tuple[str, bool], ...] = ()
+    near: tuple[str, ...] = ()
+    following: tuple[Following, ...] = ()
 
     @property
     def hosts(self) -> list[tuple[denials.HostShare, float, float]]:
@@ -130,6 +147,11 @@ def rows_of(cluster: Cluster, load: Load, found: Sequence[Denial], *, opened: st
     )
 
 
+def no_acl_helps(found: Denial) -> bool:
+    """Return whether an ACL would hide the fault, or give nobody what they need."""
+    return found.cause.kind in _NO_ACL_HELPS
+
+
 def offer_of(cluster: Cluster, found: Denial) -> Offer | None:
     """Return what mends the likely cause; an ACL only where a missing ACL is the cause."""
     kind = found.cause.kind
@@ -145,9 +167,12 @@ def offer_of(cluster: Cluster, found: Denial) -> Offer | None:
         return Offer("Show the other name", links.principal(cluster, found.cause.written))
     if kind == "host":
         address = f"{reverse('insights', args=[cluster.slug])}?{links.encoded(days='all', open=found.key)}"
-        return Offer("Fix the host", f"{address}#denials")
+        return Offer("Fix the host", f"{address}#denials") if found.names == 1 else None
     if kind in _NO_ACL_HELPS:
         return Offer("Explain", _explanation(cluster, found))
+    if found.names > 1:
+        query = links.encoded(alike=found.key)
+        return Offer("Propose ACLs", f"{reverse('denials-acls', args=[cluster.slug])}?{query}")
     return Offer("Propose ACL", _draft(cluster, add=[_proposal(found)]))
 
 
@@ -169,7 +194,69 @@ def _opened(cluster: Cluster, load: Load, found: Denial) -> Opened:
             for event in denial_marks.history(cluster, found.key)
         ),
         explain=_explanation(cluster, found),
+        record=tuple(_parts_of(detail.sample, found)),
+        near=_near(cluster, found),
+        following=tuple(_following(cluster, found, detail)),
     )
+
+
+def _parts_of(record: str, found: Denial) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a record, each with whether it says who was denied what, on what and from where."""
+    marked = (
+        rf"(?<=Principal = ){re.escape(found.principal)}(?= is )",
+        "(?<= is )Denied(?= )",
+        "(?<=[oO]peration = )[A-Za-z_]+",
+        rf"(?<= host = ){re.escape(found.latest_host)}(?= )",
+        rf"(?<=:){re.escape(found.resource.name)}(?= for request | \(|$)",
+    )
+    place = 0
+    for match in re.finditer("|".join(marked), record):
+        if match.start() > place:
+            yield record[place : match.start()], False
+        yield match[0], True
+        place = match.end()
+    if place < len(record):
+        yield record[place:], False
+
+
+def _near(cluster: Cluster, found: Denial) -> tuple[str, ...]:
+    now = in_force(cluster)
+    if found.decision.result is not Result.DENIED or now.loaded.naming(found.principal):
+        return ()
+    known = now.loaded.remember("near names", lambda: NearNames(now.index.principals))
+    return known.of(found.principal)
+
+
+def _following(cluster: Cluster, found: Denial, detail: Detail) -> Iterator[Following]:
+    """Yield the rights that the client asks for once this one is there; what its ACLs say already comes first."""
+    if found.cause.kind in _NO_ACL_HELPS or smallest_fix(found.decision) is None:
+        return
+    now = in_force(cluster)
+    following = asked_next(found.operation, found.resource.resource_type, detail.api_names, now.settings)
+    held = {
+        binding.operation
+        for binding in now.loaded.naming(found.principal)
+        if not binding.is_deny and binding.resource_type is found.resource.resource_type
+    }
+    # Where its own ACLs say which of several rights it uses, the others are not likely.
+    likely = {operation: does for operation, does in following.items() if operation in held} or following
+    for operation, does in likely.items():
+        word = _word(operation)
+        why = (
+            f"its ACLs of today are for {word}"
+            if operation in held
+            else f"a client that {does} asks for it next"
+        )
+        offer = Offer(
+            f"Use {word}, which implies {_word(found.operation)}",
+            _draft(cluster, add=[replace(_proposal(found), operation=operation)]),
+        )
+        perhaps = "is likely" if len(likely) == 1 else "may be"
+        yield Following(f"{word} {perhaps} asked next: {why}.", offer)
+
+
+def _word(operation: Operation) -> str:
+    return operation.name.replace("_", " ").capitalize()
 
 
 def _remedies(cluster: Cluster, found: Denial, detail: Detail) -> tuple[Remedy, ...]:

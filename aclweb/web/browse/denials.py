@@ -14,14 +14,26 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.model import number_of
 from aclweb.insights import denials
 from aclweb.insights.analyses import JOBS
 from aclweb.insights.coverage import problem_of
+from aclweb.insights.coverage_days import (
+    DENIALS,
+    PERMITS,
+    BrokerCoverage,
+    CoverageDays,
+    Missing,
+    coverage_days,
+)
 from aclweb.insights.denial_causes import MOST_GROUPS
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denials import State, Wanted
+from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
+from aclweb.web.browse.charts import day_rows
+from aclweb.web.browse.coverage import height_of
 from aclweb.web.browse.denial_form import DenialForm
 from aclweb.web.browse.denial_rows import rows_of
 from aclweb.web.browse.insight_tabs import head, since_in_force
@@ -37,6 +49,25 @@ _SORT_WORDS = {"weight": "by weight", "times": "by denials", "latest": "latest f
 # The likely causes and their words, as the analysis of all denials has them.
 CAUSES = {kind.value: kind for kind in JOBS["refusals"].tables[0].kinds}
 BURST = "yes"
+NO_OWNER = "no"
+CLOSED = "shown"
+
+STRIP_DAYS = 14
+BROKERS_SHOWN = 4
+
+# What is said of so many new groups with a likely cause, of one and of several.
+_CAUSE_WORDS = {
+    "name": ("{} has a name that looks wrong", "{} have names that look wrong"),
+    "host": ("{} asks from another host than its ACL says", "{} ask from other hosts than their ACLs say"),
+    "anonymous": ("{} uses a listener without a login", "{} use a listener without a login"),
+    "deny": ("{} is denied by a DENY", "{} are denied by a DENY"),
+    "allowed-now": ("{} is allowed by now", "{} are allowed by now"),
+    "unknown": ("{} has an ACL that aclweb cannot judge", "{} have ACLs that aclweb cannot judge"),
+    "group": ("{} may read its topic and not its group", "{} may read their topics and not their groups"),
+    "operation": ("{} has another right on the same name", "{} have other rights on the same name"),
+    "no-rule": ("{} has no ACL", "{} have no ACL"),
+}
+_NEEDS_AN_ACL = ("group", "operation", "no-rule")
 
 
 @dataclass(frozen=True)
@@ -52,6 +83,8 @@ class Asked:
             "state": State.values,
             "cause": list(CAUSES),
             "burst": [BURST],
+            "owned": [NO_OWNER],
+            "closed": [CLOSED],
             "days": [*map(str, WINDOWS), ALL_DAYS],
             "sort": list(denials.SORTS),
         }
@@ -63,6 +96,10 @@ class Asked:
         wanted = Wanted(
             state=given["state"],
             cause=given["cause"],
+            owner="" if given["owned"] else query.get("owner") or None,
+            closed=bool(given["closed"]),
+            folds=True,
+            like=query.get("like", ""),
             bursts=bool(given["burst"]),
             days=0 if days == ALL_DAYS else int(days),
             sort=given["sort"] or Wanted.sort,
@@ -129,6 +166,14 @@ def _page(
         "windows": _windows(request.GET, wanted),
         "sorts": _sorts(request.GET, wanted),
         "causes": _causes(request.GET, found),
+        "owners": _owners(request.GET, found, wanted),
+        "by_cause": _by_cause(found),
+        "strip": _strip(found.load, wanted),
+        "is_whole": _is_whole(found.load),
+        "closed": _closed(request.GET, found),
+        "acls_url": reverse("denials-acls", args=[cluster.slug]),
+        "one_of_fold": wanted.like,
+        "every_url": _shut(without(request.GET, "like")),
         "bursts": _bursts(request.GET, found),
         "judged": MOST_GROUPS,
         "exports": [(WORDS[ending], _export_url(cluster, request.GET, ending)) for ending in FORMATS],
@@ -206,6 +251,107 @@ def _causes(query: QueryDict, found: denials.Inbox) -> list[Choice]:
             for kind, number in listed.items()
         ),
     ]
+
+
+def _owners(query: QueryDict, found: denials.Inbox, wanted: Wanted) -> list[Choice]:
+    """Return a link for each owner of principals, and for those without one; nothing where nobody owns any."""
+    listed = dict(found.owners)
+    if wanted.owner is not None:
+        listed.setdefault(wanted.owner, 0)
+    if not any(listed):
+        return []
+    unowned = QueryDict(without(query, "owner").removeprefix("?"))
+    every = Choice("", "any", None, wanted.owner is None, _shut(without(unowned, "owned")))
+    links_of = [
+        Choice(
+            owner,
+            owner or "no owner",
+            number,
+            wanted.owner == owner,
+            _shut(
+                with_field(QueryDict(without(query, "owned").removeprefix("?")), "owner", owner)
+                if owner
+                else with_field(unowned, "owned", NO_OWNER)
+            ),
+        )
+        for owner, number in sorted(listed.items(), key=lambda each: (not each[0], each[0].casefold()))
+    ]
+    return [every, *links_of]
+
+
+def _by_cause(found: denials.Inbox) -> tuple[str, str]:
+    """Return why the new groups were probably denied, and how many of them need an ACL; empty where it is unknown."""
+    causes = found.new_causes
+    if not found.all_judged or not causes:
+        return "", ""
+    told = [_CAUSE_WORDS[kind][number > 1].format(f"{number:,}") for kind, number in causes.items()]
+    first = "; ".join(told)
+    whole, need = sum(causes.values()), sum(causes.get(kind, 0) for kind in _NEEDS_AN_ACL)
+    if not need:
+        needs = "None of them needs a new ACL."
+    elif need == whole:
+        needs = "It needs a new ACL." if whole == 1 else "Each of them needs a new ACL."
+    else:
+        needs = f"Only {need:,} need{'s' if need == 1 else ''} a new ACL."
+    return f"By likely cause: {first}.", needs
+
+
+@dataclass(frozen=True)
+class StripRow:
+    """What one broker logged on the last days. says: on how many days its denials are whole, or what is missing."""
+
+    broker: str
+    paths: tuple[tuple[str, str], ...]
+    says: str
+    is_whole: bool
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The coverage beside the denials. found: as `_day_row.html` needs it; more: brokers that are not shown."""
+
+    found: CoverageDays
+    rows: tuple[StripRow, ...]
+    more: int
+
+
+def _strip(load: Load | None, wanted: Wanted) -> Strip | None:
+    """Return what the brokers logged on the days that are listed, at least a week, those with a gap first."""
+    found = coverage_days(load, days=max(7, wanted.days) if wanted.days else STRIP_DAYS)
+    if not found.brokers:
+        return None
+    latest = {each.broker: each for each in reversed(found.missing) if each.kind != DENIALS}
+    rows = sorted(
+        (_strip_row(each, latest.get(each.broker)) for each in found.brokers), key=lambda row: row.is_whole
+    )
+    return Strip(found, tuple(rows[:BROKERS_SHOWN]), max(0, len(rows) - BROKERS_SHOWN))
+
+
+def _strip_row(each: BrokerCoverage, missing: Missing | None) -> StripRow:
+    paths = day_rows([(cell.kind, height_of(cell)) for cell in each.days])
+    whole = sum(cell.kind in (PERMITS, DENIALS) for cell in each.days)
+    if missing is None:
+        return StripRow(each.broker, paths, f"{whole:,} of {number_of(each.counted, 'day')}", True)
+    day = f"{missing.last.day} {missing.last:%b}"
+    says = (
+        f"{missing.words}: {day}, {missing.hours}"
+        if missing.hours
+        else f"{missing.words}: {number_of(missing.days, 'day')} to {day}"
+    )
+    return StripRow(each.broker, paths, says, False)
+
+
+def _is_whole(load: Load | None) -> bool:
+    """Return whether every broker wrote its denials on the day before the last one of the log."""
+    return coverage_days(load, days=2).together[:1] in ((PERMITS,), (DENIALS,))
+
+
+def _closed(query: QueryDict, found: denials.Inbox) -> tuple[int, str, str] | None:
+    """Return how many closed groups are left out, which they are in words, and where they are listed."""
+    if not found.closed:
+        return None
+    told = ", ".join(f"{number:,} {State(state).label}" for state, number in found.closed.items())
+    return sum(found.closed.values()), told, _shut(with_field(query, "closed", CLOSED))
 
 
 def _bursts(query: QueryDict, found: denials.Inbox) -> Choice | None:
