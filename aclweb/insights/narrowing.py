@@ -6,7 +6,7 @@ job uses; nothing is stored. Without permits in the log there is no proposal: wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Q
@@ -16,9 +16,11 @@ from aclweb.acl.logged import (
     NAMES,
     Choices,
     Evidence,
+    HeldRight,
     Proposal,
     Rights,
     Used,
+    held_rights,
     propose,
     rights_of,
     why_young_stays,
@@ -28,7 +30,9 @@ from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     Operation,
+    PatternType,
     PermissionType,
+    ResourcePattern,
     ResourceType,
     number_of,
 )
@@ -47,12 +51,18 @@ MOST_USED = 3_000
 
 @dataclass(frozen=True)
 class Setting:
-    """What another choice of names would give: `acls` in all, and how many rights of today would go."""
+    """What another choice of names would give: `acls` in all, and how many rights of today would go.
+
+    left: rights on names that exist which no logged request used. patterns: those that match names to come. names: ""
+    for the ACLs of today.
+    """
 
     names: str
     acls: int
     rights: Rights
     covers: float
+    left: int = 0
+    patterns: tuple[ResourcePattern, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,9 @@ class Narrowing:
     proposal: None where nothing is proposed, and then `why_not` is a sentence. doubts: what may be missing, a
     sentence each. rights: on names that exist. settings: the same with each choice of names. replay: of the whole
     log, whatever days the proposal is made from. groups_known: whether the existing groups are. days: the last ones
-    of the log that it is made from; None for all of it.
+    of the log that it is made from; None for all of it. held: the rights of today, each with its use. used: the
+    logged requests that it is made from. young: how many of its ACLs are too young to judge. today: the ACLs of today
+    as a setting.
     """
 
     load: Load | None
@@ -75,6 +87,10 @@ class Narrowing:
     replay: Replay | None = None
     groups_known: bool = True
     days: int | None = None
+    held: tuple[HeldRight, ...] = ()
+    used: tuple[Used, ...] = ()
+    young: int = 0
+    today: Setting | None = None
 
     @property
     def tells_unused(self) -> bool:
@@ -121,7 +137,8 @@ def narrowing(
         )
     existing = existing_names(view)
     chosen = replace(choices or Choices(), existing=existing)
-    keep = _young(cluster, view, principal, evidence) if keep_young else {}
+    young = _young(cluster, view, principal, evidence)
+    keep = young if keep_young else {}
     why_not_unused = evidence.why_not[PermissionType.ALLOW]
     proposal = propose(
         principal, used, view.index, view.settings, chosen, keep=keep, why_not_unused=why_not_unused
@@ -144,7 +161,11 @@ def narrowing(
         )
         bindings = [each.binding for each in found.proposed]
         rights = rights_of(today, bindings, existing, view.settings)
-        settings.append(Setting(names, len(bindings), rights, found.percent))
+        settings.append(_setting(names, bindings, rights, found.percent, used, existing, view))
+    held = held_rights(today, used, existing, view.settings)
+    as_today = _setting(
+        "", today, rights_of(today, today, existing, view.settings), 0.0, used, existing, view
+    )
     return Narrowing(
         load,
         evidence,
@@ -155,7 +176,30 @@ def narrowing(
         replay=replay(load, proposal.delta, view.index, view.settings),
         groups_known=ResourceType.GROUP in existing,
         days=window.days,
+        held=held,
+        used=tuple(used),
+        young=len(young),
+        today=as_today,
     )
+
+
+def _setting(
+    names: str,
+    bindings: Sequence[AclBinding],
+    rights: Rights,
+    covers: float,
+    used: Sequence[Used],
+    existing: Mapping[ResourceType, SortedNames],
+    view: ClusterView,
+) -> Setting:
+    held = held_rights(bindings, used, existing, view.settings)
+    open_patterns = dict.fromkeys(
+        binding.pattern
+        for binding in bindings
+        if binding.pattern_type is not PatternType.LITERAL or binding.pattern.is_wildcard
+    )
+    left = sum(not right.lines for right in held)
+    return Setting(names, len(bindings), rights, covers, left, tuple(open_patterns))
 
 
 def _why_not(window: Window | None, view: ClusterView, principal: str) -> str:

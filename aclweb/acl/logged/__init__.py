@@ -5,7 +5,7 @@ Import from here: `evidence_in`, which says whether a log may call an ACL unused
 `Settling`, which tells what settles each of many requests; `opens` and `last_covers`, without which ACLs a name is
 open to everyone; `likely_cause` of a denial, the `nearest` names that ACLs have (`NearNames` for many questions), and
 the `smallest_set` of ACLs for several denials; and `propose`, the fewest rights that allow what a principal was logged
-to use, with its `Choices` and `Used` requests.
+to use, with its `Choices` and `Used` requests; `held_rights` says which rights these are.
 """
 
 from aclweb.acl.logged.causes import Cause, likely_cause
@@ -28,7 +28,7 @@ from aclweb.acl.logged.near_names import NearNames, nearest
 from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
-from aclweb.acl.logged.rights import Rights, rights_of
+from aclweb.acl.logged.rights import HeldRight, Rights, held_rights, rights_of
 from aclweb.acl.logged.settling import Settling
 from aclweb.acl.logged.smallest_set import SmallestSet, smallest_set
 
@@ -43,6 +43,7 @@ __all__ = [
     "Choices",
     "Evidence",
     "Held",
+    "HeldRight",
     "NearNames",
     "Proposal",
     "Proposed",
@@ -54,6 +55,7 @@ __all__ = [
     "age_unknown",
     "both",
     "evidence_in",
+    "held_rights",
     "last_covers",
     "likely_cause",
     "nearest",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,18 +12,28 @@ from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict, Strea
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.logged import Choices, Held, Proposal, Proposed
-from aclweb.acl.model import AclError
+from aclweb.acl.logged import Choices, Held, HeldRight, Proposal, Proposed
+from aclweb.acl.model import WILDCARD, AclError, ResourcePattern, ResourceType, number_of
 from aclweb.insights.coverage import freshness
+from aclweb.insights.coverage_days import coverage_days
 from aclweb.insights.narrowing import Narrowing, narrowing
 from aclweb.insights.window import WINDOWS
 from aclweb.inventory.current import in_force
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.lists import owner_of
+from aclweb.inventory.models import Cluster, OwnedNames
+from aclweb.web.browse.acl_filters import with_field, without
 from aclweb.web.drafts import Line, replayed
 from aclweb.web.shell import exporting, links
+from aclweb.web.shell.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 
 ROWS_SHOWN = 200
+RIGHTS_SHOWN = 40
+NAMED = 3
+_RIGHTS = "rights-"  # begins the format of a file of the rights of today
+RIGHT_COLUMNS = ("resource_type", "resource_name", "operation", "requests")
+
+_LONGEST = 400  # days of the log whose coverage is looked at, where all of it counts
 
 _DAYS: dict[str, int | None] = {"all": None, **{str(days): days for days in WINDOWS}}
 
@@ -48,12 +59,26 @@ SETTING_WORDS = {value: word for value, word, _ in _NAMES}
 
 
 @dataclass(frozen=True)
+class Seen:
+    """Names behind a word, such as the groups that were seen. more: how many are not shown; told: instead of names."""
+
+    word: str
+    names: tuple[str, ...] = ()
+    more: int = 0
+    told: str = ""
+
+
+@dataclass(frozen=True)
 class Knob:
-    """One choice, its values as (value, word, note, whether it is chosen)."""
+    """One choice, its values as (value, word, note, whether it is chosen).
+
+    seen: what the log shows of it, names behind a word each.
+    """
 
     name: str
     label: str
     values: tuple[tuple[str, str, str, bool], ...]
+    seen: tuple[Seen, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +93,22 @@ class Pair:
         if self.today is None:
             return "add"
         return "same" if self.today.stays else "remove"
+
+
+@dataclass(frozen=True)
+class RightRow:
+    """A right of today. length: of its bar in hundredths, on a logarithmic scale; 0 where it is unused."""
+
+    right: HeldRight
+    length: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something to know before the draft is opened; known: whether it can be told."""
+
+    known: bool
+    sentence: str
 
 
 @login_required
@@ -98,7 +139,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
     reason = ""
     if "format" in request.GET:
-        file, reason = _file(cluster, found, request.GET["format"])
+        asked = request.GET["format"]
+        if asked.startswith(_RIGHTS):
+            name = f"rights-{cluster.slug}"
+            ending = asked.removeprefix(_RIGHTS)
+            return rows_file(_exported(found), name=name, ending=ending, columns=RIGHT_COLUMNS)
+        file, reason = _file(cluster, found, asked)
         if file is not None:
             return file
     pairs = list(_pairs(found.proposal)) if found.proposal else []
@@ -110,13 +156,25 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "freshness": freshness(cluster, found.load),
         "faults": [*faults, reason] if reason else faults,
         "notations": exporting.NOTATIONS.items(),
-        "knobs": [_knob(name, label, values, chosen) for name, label, values in _KNOBS],
+        "knobs": [_knob(name, label, values, chosen, _beside(name, found)) for name, label, values in _KNOBS],
         "pairs": pairs[:ROWS_SHOWN],
         "more_pairs": max(0, len(pairs) - ROWS_SHOWN),
         "settings": [
             (each, SETTING_WORDS[each.names], each.names == chosen["names"]) for each in found.settings
         ],
         "lines": _lines(found.proposal) if found.proposal else (),
+        "owner": owner_of(cluster, OwnedNames.Kind.PRINCIPAL.value, principal),
+        "as_lines": request.GET.get("view") == "lines",
+        "views": [
+            ("Side by side", without(request.GET, "view"), request.GET.get("view") != "lines"),
+            ("As lines", with_field(request.GET, "view", "lines"), request.GET.get("view") == "lines"),
+        ],
+        "commands": _commands(cluster, found) if found.proposal else "",
+        "rights": _rights(found),
+        "used_rights": sum(bool(each.lines) for each in found.held),
+        "unknown_patterns": _unknown_patterns(found),
+        "right_files": [(WORDS[ending], f"{_RIGHTS}{ending}") for ending in FORMATS],
+        "checks": list(_checks(found)),
         **replayed.shown(found.replay, cluster, request.GET, of_days=False),
     }
     return render_page(
@@ -157,10 +215,101 @@ def _chosen(query: QueryDict) -> dict[str, str]:
     return found
 
 
-def _knob(name: str, label: str, values: tuple[tuple[str, str, str], ...], chosen: dict[str, str]) -> Knob:
-    return Knob(
-        name, label, tuple((value, word, note, chosen[name] == value) for value, word, note in values)
-    )
+def _knob(
+    name: str,
+    label: str,
+    values: tuple[tuple[str, str, str], ...],
+    chosen: dict[str, str],
+    seen: tuple[Seen, ...],
+) -> Knob:
+    options = tuple((value, word, note, chosen[name] == value) for value, word, note in values)
+    return Knob(name, label, options, seen)
+
+
+def _beside(name: str, found: Narrowing) -> tuple[Seen, ...]:
+    """Return what the log and the ACLs of today show of a choice."""
+    if found.proposal is None:
+        return ()
+    if name == "groups":
+        kinds = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+        names = sorted(
+            {each.request.resource_name or "" for each in found.used if each.request.resource_type in kinds}
+        )
+        return (_seen("seen:", names) if names else Seen("", told="none was seen"),)
+    if name == "hosts":
+        today = sorted({each.binding.host for each in found.proposal.today})
+        hosts = sorted({each.request.host for each in found.used})
+        return (
+            Seen("today:", told="any host") if today == [WILDCARD] else _seen("today:", today),
+            _seen("seen:", hosts) if hosts else Seen("", told="none was seen"),
+        )
+    if name == "young":
+        if not found.young:
+            return (Seen("", told=f"no ACL of this principal is younger than {found.evidence.days} days"),)
+        are = f"{number_of(found.young, 'ACL is', 'ACLs are')} younger than {found.evidence.days} days"
+        return (Seen("", told=are),)
+    return ()
+
+
+def _seen(word: str, names: Sequence[str]) -> Seen:
+    return Seen(word, tuple(names[:NAMED]), max(0, len(names) - NAMED))
+
+
+def _rights(found: Narrowing) -> list[RightRow]:
+    """Return rights of today, those of most requests first and then the unused ones, with bars on one scale."""
+    ordered = sorted(found.held, key=lambda each: -each.lines)
+    most = ordered[0].lines if ordered else 0
+    used = [each for each in ordered if each.lines][:RIGHTS_SHOWN]
+    unused = [each for each in ordered if not each.lines][:RIGHTS_SHOWN]
+    return [
+        RightRow(each, round(100 * math.log1p(each.lines) / math.log1p(most), 1) if each.lines else 0.0)
+        for each in (*used, *unused)
+    ]
+
+
+def _unknown_patterns(found: Narrowing) -> list[ResourcePattern]:
+    """Return patterns of today for names of which nobody knows which exist."""
+    if found.today is None:
+        return []
+    known = {ResourceType.TOPIC, ResourceType.CLUSTER}
+    if found.groups_known:
+        known.add(ResourceType.GROUP)
+    return [pattern for pattern in found.today.patterns if pattern.resource_type not in known]
+
+
+def _exported(found: Narrowing) -> Iterator[dict[str, str | int]]:
+    for each in found.held:
+        values = (each.resource_type.name, each.name, each.operation.name, each.lines)
+        yield dict(zip(RIGHT_COLUMNS, values, strict=True))
+
+
+def _commands(cluster: Cluster, found: Narrowing) -> str:
+    assert found.proposal is not None
+    delta = found.proposal.delta
+    return "".join(exporting.written_plan(delta.steps(), in_force(cluster).settings)) if delta else ""
+
+
+def _checks(found: Narrowing) -> Iterator[Check]:
+    """Yield what holds of every proposal, and what the coverage of the log says of this one."""
+    if found.proposal is None or found.load is None:
+        return
+    yield Check(True, "No DENY is changed.")
+    yield Check(True, "ACLs are added before others are removed.")
+    yield Check(True, "Read and Write imply Describe, so no ACL is proposed for it.")
+    log = coverage_days(found.load, days=found.days or _LONGEST)
+    if not log.days:
+        return
+    ends = [f"{day.day} {day:%B}" for day in log.month_ends[-NAMED:]]
+    if ends:
+        yield Check(True, f"Month ends with permits of all brokers: {', '.join(ends)}.")
+    else:
+        yield Check(False, "Month ends: cannot tell. No last day of a month has the permits of all brokers.")
+    missing = len(log.days) - log.whole
+    if missing:
+        days = number_of(len(log.days), "day", "days")
+        yield Check(False, f"On {missing:,} of {days} permits are not complete, so it may use more.")
+    else:
+        yield Check(True, f"On each of {number_of(len(log.days), 'day', 'days')} all brokers logged permits.")
 
 
 def _pairs(proposal: Proposal) -> Iterator[Pair]:
