@@ -6,7 +6,7 @@ what brokers logged in a window up to the last day of the log; what nobody is sa
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -57,6 +57,8 @@ class OwnerRow:
     """The names of one owner together. topics: those that exist; dark: those of them that no request used.
 
     acls: those on the names, unused those of them that the log shows to be so. None is what nobody can tell.
+    use: permitted requests of the principals of this owner, on whatever name; used: how many names these are on;
+    refused: the denied ones. own_principals: how many of them were logged.
     """
 
     owner: str
@@ -68,6 +70,10 @@ class OwnerRow:
     denied: int = 0
     acls: int = 0
     unused: int | None = None
+    use: int | None = None
+    used: int | None = None
+    refused: int = 0
+    own_principals: int = 0
 
     @property
     def principals(self) -> int:
@@ -133,7 +139,8 @@ def by_owner(cluster: Cluster, *, days: int | None) -> OwnerReport:
     why_not_unused = next(filter(None, evidence.why_not.values()), "")
     uses = {(_TOPIC, name): NameUse(_TOPIC, name, _owner(book, _TOPIC, name), exists=True) for name in topics}
     permits_seen = window is not None and window.permits_seen
-    whole = _add_logged(window, book, uses, all_known=known is Known.ALL) if window else True
+    own: dict[str, _OwnUse] = defaultdict(_OwnUse)
+    whole = _add_logged(window, book, uses, own, all_known=known is Known.ALL) if window else True
     if not whole:
         why_not_dark = (
             why_not_dark or f"{MOST_ROWS:,} pairs of principal and name are counted, and there are more"
@@ -144,9 +151,10 @@ def by_owner(cluster: Cluster, *, days: int | None) -> OwnerReport:
     in_all = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
     acls = _acls(in_all, book)
     unused = Counter[str]() if why_not_unused else _acls(unused_acls(cluster, load, evidence), book)
-    for owner in acls:
+    for owner in (*acls, *own, *book.owners):
         rows.setdefault(owner, OwnerRow(owner))
     for row in rows.values():
+        _add_own(row, own[row.owner], permits_seen=permits_seen)
         _sum_up(
             row, topics_known=known is not Known.UNKNOWN, permits_seen=permits_seen, dark=not why_not_dark
         )
@@ -170,16 +178,42 @@ def _owner(book: OwnerBook, kind: str, name: str) -> str:
     return found.owner if found else NOBODY
 
 
+@dataclass
+class _OwnUse:
+    """What the principals of one owner were logged to do."""
+
+    permitted: int = 0
+    denied: int = 0
+    names: set[tuple[str, str]] = field(default_factory=set)
+    principals: set[str] = field(default_factory=set)
+
+
+def _add_own(row: OwnerRow, own: _OwnUse, *, permits_seen: bool) -> None:
+    row.refused, row.own_principals = own.denied, len(own.principals)
+    if permits_seen:
+        row.use, row.used = own.permitted, len(own.names)
+
+
 def _add_logged(
-    window: Window, book: OwnerBook, uses: dict[tuple[str, str], NameUse], *, all_known: bool
+    window: Window,
+    book: OwnerBook,
+    uses: dict[tuple[str, str], NameUse],
+    own: dict[str, _OwnUse],
+    *,
+    all_known: bool,
 ) -> bool:
-    """Add what was logged of each name to `uses`; return whether all of it was added."""
+    """Add what was logged of each name to `uses`, and of principals to `own`; return whether all of it was added."""
     columns = ("request__principal", "request__resource_type", "request__resource_name", "request__allowed")
-    pairs = window.requests().filter(request__resource_type__in=_KINDS).values_list(*columns)
+    pairs = window.requests().values_list(*columns)
     summed = pairs.annotate(number=Sum(window.column), last=Max("last_at")).order_by("-number", *columns)
     found = list(summed[: MOST_ROWS + 1])
     principal_owners: dict[str, str] = {}
     for principal, kind, name, allowed, number, last_at in found[:MOST_ROWS]:
+        if principal not in principal_owners:
+            principal_owners[principal] = _owner(book, _PRINCIPAL, principal)
+        _add_request(own[principal_owners[principal]], principal, (kind, name), number, allowed=allowed)
+        if kind not in _KINDS:
+            continue
         use = uses.get((kind, name))
         if use is None:
             exists = False if kind == _TOPIC and all_known else None
@@ -190,11 +224,18 @@ def _add_logged(
             continue
         use.permitted += number
         use.principals.add(principal)
-        if principal not in principal_owners:
-            principal_owners[principal] = _owner(book, _PRINCIPAL, principal)
         if NOBODY != use.owner != principal_owners[principal] != NOBODY:
             use.others += number
     return len(found) <= MOST_ROWS
+
+
+def _add_request(own: _OwnUse, principal: str, name: tuple[str, str], number: int, *, allowed: bool) -> None:
+    own.principals.add(principal)
+    if allowed:
+        own.permitted += number
+        own.names.add(name)
+    else:
+        own.denied += number
 
 
 def _sum_up(row: OwnerRow, *, topics_known: bool, permits_seen: bool, dark: bool) -> None:
@@ -209,12 +250,15 @@ def _sum_up(row: OwnerRow, *, topics_known: bool, permits_seen: bool, dark: bool
 
 
 def _acls(acls: QuerySet[StoredAcl], book: OwnerBook) -> Counter[str]:
-    """Count ACLs by the owner of what they are on: of the name, or of all names that begin so."""
+    """Count ACLs by the owner of what they are on: of the name, or of all names that begin so.
+
+    The cluster, and whatever else has no owner, is nobody's.
+    """
     columns = ("resource_type", "pattern_type", "resource_name")
-    counted = acls.filter(resource_type__in=_KINDS).values_list(*columns).annotate(Count("pk")).order_by()
+    counted = acls.values_list(*columns).annotate(Count("pk")).order_by()
     found: Counter[str] = Counter()
     for kind, pattern, name, number in counted.iterator():
-        found[_owner_of_pattern(book, kind, pattern, name)] += number
+        found[_owner_of_pattern(book, kind, pattern, name) if kind in _KINDS else NOBODY] += number
     return found
 
 

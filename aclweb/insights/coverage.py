@@ -38,6 +38,7 @@ class LogFile:
     reason: str = ""
     broker: str = ""
     layout: str = ""
+    path: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -149,6 +150,7 @@ def _file(file: Mapping[str, Any]) -> LogFile:
         reason=file.get("reason", ""),
         broker=file.get("broker") or "",
         layout=file.get("layout") or "",
+        path=str(file["path"]),
     )
 
 

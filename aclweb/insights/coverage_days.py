@@ -73,13 +73,14 @@ class DayCell:
 class BrokerCoverage:
     """The days of one broker, all days of the window, with none left out.
 
-    gone_since: as an administrator said. last: the last day on which it wrote anything.
+    gone_since: as an administrator said. first, last: the first and the last day on which it wrote anything.
     """
 
     broker: str
     days: tuple[DayCell, ...]
     gone_since: date | None
     last: date | None
+    first: date | None = None
 
     @property
     def whole(self) -> int:
@@ -211,7 +212,7 @@ def _broker(
         if is_gone and gone_since is not None and day >= gone_since:
             kind = GONE
         cells.append(DayCell(day, kind, hours, permit_hours, bits, lines, permits))
-    return BrokerCoverage(broker, tuple(cells), gone_since, last)
+    return BrokerCoverage(broker, tuple(cells), gone_since, last, min(rows, default=None))
 
 
 def _kind(hours: int, permit_hours: int, wanted: int) -> str:

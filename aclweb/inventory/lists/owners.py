@@ -96,6 +96,12 @@ class OwnerBook:
         """Whether anything is said of any name."""
         return bool(self._literal or self._prefixed)
 
+    @property
+    def owners(self) -> frozenset[str]:
+        """Everybody who is said to own something."""
+        said = (*self._literal.values(), *self._prefixed.values())
+        return frozenset(each.owner for each in said if each.owner)
+
     def of(self, kind: str, name: str) -> Owned | None:
         """Return what is said of a name."""
         return self._literal.get((kind, name)) or self.of_all(kind, name)

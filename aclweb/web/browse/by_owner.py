@@ -30,6 +30,7 @@ SORTS = {
     "permitted": "Most used",
     "denied": "Most denied",
     "others": "Most used by others",
+    "use": "Most used by it",
     "dark": "Most unused topics",
     "unused": "Most unused ACLs",
 }
@@ -44,6 +45,9 @@ EXPORTED = (
     "principals",
     "acls",
     "unused_acls",
+    "own_permitted",
+    "own_names",
+    "own_denied",
 )
 EXPORTED_NAMES = (
     "owner",
@@ -144,6 +148,9 @@ def _told(found: OwnerReport, row: OwnerRow | NameUse) -> dict[str, Any]:
             None if found.unknown else row.principals,
             row.acls,
             row.unused,
+            row.use,
+            row.used,
+            row.refused,
         )
         return dict(zip(EXPORTED, values, strict=True))
     known = [None] * 3 if found.unknown else [row.permitted, row.others, len(row.principals)]

@@ -20,20 +20,25 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import PermissionType, number_of
 from aclweb.acl.notation import write_rows
 from aclweb.insights import queries
+from aclweb.insights.broker_clocks import clocks
 from aclweb.insights.coverage import Coverage, coverage
 from aclweb.insights.coverage_days import (
+    DENIALS,
     GAP,
     GONE,
     NONE,
     BrokerCoverage,
     CoverageDays,
     DayCell,
+    Missing,
     coverage_days,
 )
 from aclweb.insights.declarations import declarations
+from aclweb.insights.log_sources import sources_read
+from aclweb.insights.models import Load
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import younger_acls
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, LogSource
 from aclweb.web.browse.acl_filters import Choice, with_field
 from aclweb.web.browse.charts import day_rows, hour_chart
 from aclweb.web.browse.insight_tabs import Head, head
@@ -168,7 +173,7 @@ def _page(
         ],
         "together": day_rows([(kind, 1.0) for kind in found.together]),
         "labels": labels_of(found.days),
-        "missing": found.missing[:MISSING_SHOWN],
+        "missing": [(each, _cause(each, covered, found)) for each in found.missing[:MISSING_SHOWN]],
         "more_missing": max(0, len(found.missing) - MISSING_SHOWN),
         "hours": hour_chart(found.permit_hours, most=len(found.days)),
         "hour_rows": list(enumerate(found.permit_hours)),
@@ -179,7 +184,12 @@ def _page(
         ],
         "export_url": reverse("coverage-export", args=[cluster.slug], query={"days": str(days)}),
         "retire_url": reverse("broker-retire", args=[cluster.slug], query=request.GET),
-        "sources": list(cluster.log_sources.all()),
+        "sources": sources_read(list(cluster.log_sources.all()), covered.files),
+        "clocks": clocks(covered.files),
+        "unparsed_percent": _percent(covered.load.lines_unparsed, covered.load.lines_read)
+        if covered.load
+        else "",
+        "may_administer": may_administer,
         "declarations": declarations(cluster),
         "disagreements": queries.disagreements(cluster, limit=5),
     }
@@ -253,12 +263,54 @@ def _claims(cluster: Cluster, covered: Coverage, found: CoverageDays, top: Head)
             f"{number_of(young, 'ACL is', 'ACLs are')} younger than {top.evidence.days} days: cannot tell whether "
             f"{'it is' if young == 1 else 'they are'} unused.",
         )
+    decisions = _decisions(covered.load)
+    unread = covered.load.lines_unparsed
+    if decisions + unread:
+        share = _percent(decisions, decisions + unread)
+        yield Claim(
+            not unread,
+            f"{number_of(decisions, 'request of the log', 'requests of the log')} can be decided again by other ACLs"
+            + (f", at least {share} of those that it holds." if unread else ": all that it holds."),
+        )
     if covered.load.lines_unparsed:
         yield Claim(
             False,
             f"{number_of(covered.load.lines_unparsed, 'line', 'lines')} could not be understood and "
             f"{'is' if covered.load.lines_unparsed == 1 else 'are'} in no count.",
         )
+
+
+def _decisions(load: Load) -> int:
+    """Return how many requests of the log somebody made; probes of brokers are none."""
+    return int(load.manifest.get("lines", {}).get("decisions", load.lines_parsed))
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a share as `0.04 %`; what is neither nothing nor all is not shown as if it were."""
+    if not part or not whole:
+        return "0 %"
+    share = 100 * part / whole
+    if share < 0.01:
+        return "less than 0.01 %"
+    return f"{min(share, 99.99) if part < whole else share:.2f}".rstrip("0").rstrip(".") + " %"
+
+
+def _cause(missing: Missing, covered: Coverage, found: CoverageDays) -> str:
+    """Return why a broker logged less on these days, as far as anything tells; else an empty text."""
+    assert covered.load is not None
+    if missing.kind == DENIALS:
+        if covered.load.levels.get(missing.broker) == LogSource.Level.INFO:
+            return "Its logger is declared to be at INFO."
+        return "It wrote no permit then; at INFO brokers write none."
+    broken = [file for file in covered.files if file.broker == missing.broker and not file.is_whole]
+    if broken:
+        return f"{broken[0].name}: {broken[0].state}. {broken[0].reason}".strip()
+    (row,) = [each for each in found.brokers if each.broker == missing.broker]
+    if row.last is not None and missing.first > row.last:
+        return f"It wrote its last line on {row.last.day} {row.last:%B}. If it is gone, retire it."
+    if row.first is not None and missing.last < row.first:
+        return f"Its log begins on {row.first.day} {row.first:%B}."
+    return ""
 
 
 def days_asked(query: QueryDict) -> int:

@@ -20,11 +20,13 @@ from aclweb.acl.model import number_of, resource_text, visible
 from aclweb.changes.models import Change
 from aclweb.changes.queries import item_state_words
 from aclweb.changes.week import AclWeek, acl_week
+from aclweb.insights.arrivals import QUIET_DAYS, Arrivals, Arrived, arrivals
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.week import DAYS, LogWeek, Refused, Some, log_week
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.web.browse.insight_tabs import Head, head, since_in_force
+from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 
 KNOWN, CANNOT_TELL, TO_DO = "allowed", "unknown", "gate"
@@ -96,7 +98,12 @@ def week_of(cluster: Cluster) -> Week:
     found = None if load is None else log_week(cluster, load, in_force_since=since_in_force(cluster))
     acls = acl_week(cluster, timezone.now())
     top = head(cluster, load)
-    parts = [*_of_log(cluster, found), *_of_acls(cluster, acls), *_of_use(cluster, top)]
+    parts = [
+        *_of_log(cluster, found),
+        *_of_arrivals(cluster, None if load is None else arrivals(load)),
+        *_of_acls(cluster, acls),
+        *_of_use(cluster, top),
+    ]
     if load is not None:
         parts.append(_of_disagreements(cluster, load.disagreements))
     return Week(
@@ -230,6 +237,62 @@ def _refused(cluster: Cluster, each: Refused) -> Row:
         says=f"{number_of(each.lines, 'denial', 'denials')}{before}; last on {each.last_at:%Y-%m-%d %H:%M}.",
         url=reverse("insights", args=[cluster.slug], query={"days": "14", "open": each.key}),
     )
+
+
+def _of_arrivals(cluster: Cluster, found: Arrivals | None) -> Iterator[Part]:
+    if found is None:
+        return
+    yield _arrived(
+        cluster,
+        "New principals",
+        found.principals,
+        found.why_not,
+        found.doubt,
+        ("principal", "was logged for the first time", "were logged for the first time"),
+    )
+    yield _arrived(
+        cluster,
+        "New hosts of known principals",
+        found.hosts,
+        found.why_not,
+        found.doubt,
+        ("pair of principal and host", "was logged for the first time", "were logged for the first time"),
+    )
+    yield _arrived(
+        cluster,
+        "Back after a silence",
+        found.back,
+        found.why_not_back or found.why_not,
+        found.doubt,
+        (
+            "principal",
+            f"was logged on none of the {QUIET_DAYS} days before, and earlier than that",
+            f"were logged on none of the {QUIET_DAYS} days before, and earlier than that",
+        ),
+    )
+
+
+def _arrived(
+    cluster: Cluster, title: str, found: Arrived | None, why_not: str, doubt: str, words: tuple[str, str, str]
+) -> Part:
+    if found is None:
+        return Part(title, CANNOT_TELL, f"{why_not}.")
+    noun, one, many = words
+    more = f" Some may have been permitted earlier: {doubt}." if doubt and found.count else ""
+    if not found.count:
+        return Part(title, KNOWN, f"No {noun} {one}.")
+    rows = tuple(
+        Row(
+            name=f"{each.principal} from {each.host}" if each.host else each.principal,
+            says=f"{number_of(each.lines, 'request', 'requests')}, {each.denied:,} of them denied; "
+            f"last on {each.last_at:%Y-%m-%d %H:%M}.",
+            url=links.principal(cluster, each.principal),
+        )
+        for each in found.rows
+    )
+    least = "At least " if found.is_cut else ""
+    told = f"{least}{number_of(found.count, noun)} {one if found.count == 1 else many}.{more}"
+    return Part(title, TO_DO, told, rows, found.count - len(rows))
 
 
 def _of_acls(cluster: Cluster, acls: AclWeek) -> Iterator[Part]:
