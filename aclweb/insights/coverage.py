@@ -46,6 +46,16 @@ class LogFile:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """Lines that could not be understood for one reason. broker: who wrote them, "" where the load does not tell."""
+
+    reason: str
+    lines: int
+    sample: str
+    broker: str = ""
+
+
+@dataclass(frozen=True)
 class Coverage:
     """What the log can prove.
 
@@ -59,7 +69,7 @@ class Coverage:
     reason: str
     sentences: tuple[str, ...]
     files: tuple[LogFile, ...] = ()
-    unparsed: tuple[tuple[str, int, str], ...] = ()
+    unparsed: tuple[Unread, ...] = ()
     problem: str = ""
     window: str = ""
 
@@ -76,7 +86,7 @@ def coverage(cluster: Cluster) -> Coverage:
         )
         return Coverage(None, True, NO_LOG, (sentence,), problem=problem)
     files = tuple(_file(file) for file in load.manifest.get("files", ()))
-    unparsed = tuple((entry["reason"], entry["lines"], entry["sample"]) for entry in load.unparsed)
+    unparsed = tuple(unread for entry in load.unparsed for unread in _unread(entry))
     evidence = evidence_of(load)
     reason = evidence.why_not[PermissionType.ALLOW]
     return Coverage(
@@ -136,6 +146,16 @@ def _read_at(tried: Refresh | None, load: Load) -> datetime:
     if tried is None or tried.read_at is None:
         return load.loaded_at
     return max(load.loaded_at, tried.read_at)
+
+
+def _unread(entry: Mapping[str, Any]) -> Iterable[Unread]:
+    """Yield a row for each broker, and one for what no broker is known of."""
+    reason, left = entry["reason"], entry["lines"]
+    for each in entry.get("brokers", ()):
+        left -= each["lines"]
+        yield Unread(reason, each["lines"], each["sample"], each["broker"])
+    if left > 0:
+        yield Unread(reason, left, entry["sample"])
 
 
 def _file(file: Mapping[str, Any]) -> LogFile:

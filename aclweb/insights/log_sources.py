@@ -12,6 +12,8 @@ from fnmatch import fnmatchcase
 from aclweb.insights.coverage import LogFile
 from aclweb.inventory.models import LogSource
 
+_LEAST_SHOWN = 0.01
+
 
 @dataclass(frozen=True)
 class SourceRead:
@@ -29,9 +31,19 @@ class SourceRead:
     last_at: str | None
 
     @property
-    def percent(self) -> float:
+    def percent(self) -> str:
         """The share of its lines that could not be read."""
-        return 100 * self.unparsed / self.lines if self.lines else 0.0
+        return percent_text(self.unparsed, self.lines)
+
+
+def percent_text(part: int, whole: int) -> str:
+    """Return a share as `0.04 %`; what is neither nothing nor all is not shown as if it were."""
+    if not part or not whole:
+        return "0 %"
+    share = 100 * part / whole
+    if share < _LEAST_SHOWN:
+        return "less than 0.01 %"
+    return f"{min(share, 100 - _LEAST_SHOWN) if part < whole else share:.2f}".rstrip("0").rstrip(".") + " %"
 
 
 def sources_read(sources: Sequence[LogSource], files: Iterable[LogFile]) -> tuple[SourceRead, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -99,17 +100,36 @@ def added_notes(notes: Iterable[Row], *key: str) -> list[Row]:
     found: dict[tuple[str | None, ...], Row] = {}
     for note in notes:
         into = found.setdefault(
-            tuple(note[name] for name in key or ("day", "kind", "reason", "noted")), {**note, "lines": 0}
+            tuple(note.get(name) for name in key or ("day", "broker", "kind", "reason", "noted")),
+            {**note, "lines": 0},
         )
         into["lines"] += note["lines"]
         into["sample"] = min(into["sample"], note["sample"])
     return list(found.values())
 
 
-def notes_by_reason(notes: Iterable[Row], kind: str) -> list[Row]:
-    """Return reason, lines and sample of the notes of a kind: the reasons with most lines first."""
-    found = added_notes((note for note in notes if note["kind"] == kind), "reason")
-    shown = [{name: note[name] for name in NOTES.names} for note in found]
+def notes_by_reason(
+    notes: Iterable[Row], kind: str, names: Mapping[str, str] = MappingProxyType({})
+) -> list[Row]:
+    """Return reason, lines and sample of the notes of a kind: the reasons with most lines first.
+
+    names: what brokers are called, by `broker_of`; each reason then has the same of each of these brokers.
+    """
+    notes = [note for note in notes if note["kind"] == kind]
+    shown = [{name: note[name] for name in NOTES.names} for note in added_notes(notes, "reason")]
+    if names:
+        by_broker = added_notes(notes, "reason", "broker")
+        for each in shown:
+            own = [
+                note for note in by_broker if note["reason"] == each["reason"] and note.get("broker") in names
+            ]
+            each["brokers"] = sorted(
+                (
+                    {"broker": names[note["broker"]], "lines": note["lines"], "sample": note["sample"]}
+                    for note in own
+                ),
+                key=lambda note: (-note["lines"], note["broker"]),
+            )
     return sorted(shown, key=lambda note: (-note["lines"], note["reason"]))
 
 
@@ -164,6 +184,7 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
     """
     files = _files(logged, until)
     permits = [file for file in files if file["permits"]]
+    names = broker_names(in_span(logged.coverage, until), logged.brokers.names)
     not_utf8 = [note["sample"] for note in logged.notes if note["kind"] == NOT_UTF8]
     return {
         "files": files,
@@ -180,7 +201,7 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
             "not_utf8": _total(files, "not_utf8"),
         },
         "not_utf8_sample": min(not_utf8, default=None),
-        "unparsed": notes_by_reason(logged.notes, UNPARSED),
+        "unparsed": notes_by_reason(logged.notes, UNPARSED, names),
         "other": notes_by_reason(logged.notes, OTHER),
         "coverage": {
             "first_at": _first(file["first_at"] for file in files),

@@ -150,8 +150,8 @@ def coverage_and_texts(lines: DataFrame) -> DataFrame:
 def notes(lines: DataFrame) -> DataFrame:
     """Return what is no decision, and what is no UTF-8.
 
-    Returns day; kind (schemas.OTHER, UNPARSED or NOT_UTF8, which a record may be beside another); reason; noted;
-    lines; and sample, the beginning of one such record.
+    Returns day; broker, where the lines know it; kind (schemas.OTHER, UNPARSED or NOT_UTF8, which a record may be
+    beside another); reason; noted; lines; and sample, the beginning of one such record.
     """
     kinds = F.array(
         F.when(F.col("kind").isin(OTHER, UNPARSED), F.col("kind")),
@@ -163,6 +163,7 @@ def notes(lines: DataFrame) -> DataFrame:
     is_text = F.col("note") != NOT_UTF8
     return noted.groupBy(
         "day",
+        "broker",
         F.col("note").alias("kind"),
         F.when(is_text, F.col("reason")).alias("reason"),
         F.when(is_text, F.col("noted")).alias("noted"),

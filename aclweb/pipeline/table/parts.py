@@ -24,7 +24,8 @@ COVERAGE_SCHEMA = pa.schema(
     + [(name, pa.int32()) for name in MASKS]
 )
 NOTES_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("kind", "reason", "noted")]
+    # Tables of earlier versions have no broker.
+    [(name, pa.string()) for name in ("broker", "kind", "reason", "noted")]
     + [("lines", pa.int64()), ("sample", pa.string())]
 )
 

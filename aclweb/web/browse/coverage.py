@@ -34,7 +34,7 @@ from aclweb.insights.coverage_days import (
     coverage_days,
 )
 from aclweb.insights.declarations import declarations
-from aclweb.insights.log_sources import sources_read
+from aclweb.insights.log_sources import percent_text, sources_read
 from aclweb.insights.models import Load
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import younger_acls
@@ -186,7 +186,7 @@ def _page(
         "retire_url": reverse("broker-retire", args=[cluster.slug], query=request.GET),
         "sources": sources_read(list(cluster.log_sources.all()), covered.files),
         "clocks": clocks(covered.files),
-        "unparsed_percent": _percent(covered.load.lines_unparsed, covered.load.lines_read)
+        "unparsed_percent": percent_text(covered.load.lines_unparsed, covered.load.lines_read)
         if covered.load
         else "",
         "may_administer": may_administer,
@@ -266,7 +266,7 @@ def _claims(cluster: Cluster, covered: Coverage, found: CoverageDays, top: Head)
     decisions = _decisions(covered.load)
     unread = covered.load.lines_unparsed
     if decisions + unread:
-        share = _percent(decisions, decisions + unread)
+        share = percent_text(decisions, decisions + unread)
         yield Claim(
             not unread,
             f"{number_of(decisions, 'request of the log', 'requests of the log')} can be decided again by other ACLs"
@@ -283,16 +283,6 @@ def _claims(cluster: Cluster, covered: Coverage, found: CoverageDays, top: Head)
 def _decisions(load: Load) -> int:
     """Return how many requests of the log somebody made; probes of brokers are none."""
     return int(load.manifest.get("lines", {}).get("decisions", load.lines_parsed))
-
-
-def _percent(part: int, whole: int) -> str:
-    """Return a share as `0.04 %`; what is neither nothing nor all is not shown as if it were."""
-    if not part or not whole:
-        return "0 %"
-    share = 100 * part / whole
-    if share < 0.01:
-        return "less than 0.01 %"
-    return f"{min(share, 99.99) if part < whole else share:.2f}".rstrip("0").rstrip(".") + " %"
 
 
 def _cause(missing: Missing, covered: Coverage, found: CoverageDays) -> str:
