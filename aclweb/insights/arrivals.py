@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import F, Max, Min, Q, QuerySet, Sum
+from django.db.models import F, Max, Min, Q, Sum
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.logged import NO_PERMITS
-from aclweb.insights.models import Load, RequestTotals
+from aclweb.insights.models import Load
 from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import why_permits_lack_since
 
@@ -96,8 +96,8 @@ def arrivals(load: Load) -> Arrivals | None:
     )
 
 
-def _by(load: Load, *columns: str) -> QuerySet[RequestTotals, dict[str, Any]]:
-    """Return what was logged in the seven days by these columns: most requests first."""
+def _by(load: Load, *columns: str) -> Any:
+    """Return a query for what was logged in the seven days by these columns: most requests first."""
     return (
         requests_of(load)
         .values(*columns)

@@ -27,9 +27,12 @@ class Check:
     sentence: str
 
 
-def declarations(cluster: Cluster) -> tuple[Check, ...]:
-    """Return what the brokers' own words confirm or contradict; empty where the log says nothing of it."""
-    load = current_load(cluster)
+def declarations(cluster: Cluster, load: Load | None = None) -> tuple[Check, ...]:
+    """Return what the brokers' own words confirm or contradict; empty where the log says nothing of it.
+
+    load: the current one, where the caller has it.
+    """
+    load = load or current_load(cluster)
     if load is None:
         return ()
     found = load.declarations

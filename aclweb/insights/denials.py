@@ -241,7 +241,7 @@ InForceSince = Callable[[Collection[int]], Mapping[int, datetime]]
 
 
 def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince) -> Inbox:
-    """Return the groups of denials; five queries, and one or two for each page of rows.
+    """Return the groups of denials; five queries, and one for each page of rows.
 
     Where not all groups are judged, one more, and one for each filter.
 
@@ -259,10 +259,10 @@ def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InFo
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
     found = _sifted(groups, rows_known, states, causes, owners, wanted)
     shown = found.shown if causes.whole else sums.counts
-    make = partial(_rows, now, owners, states, days_of(load, wanted.days))
+    known = (now, owners, states, days_of(load, wanted.days))
     rows: Sequence[Denial]
     if causes.whole:
-        rows = LazyRows(len(found.folds), partial(_folded_rows, groups, found.folds, make))
+        rows = LazyRows(len(found.folds), partial(_folded_rows, groups, found.folds, partial(_row, *known)))
     else:
         chosen = _chosen(groups, causes, owners, wanted)
         shown = _counts(chosen.aggregate(**states.counts())) if wanted.narrows else sums.counts
@@ -270,7 +270,7 @@ def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InFo
         number = shown[wanted.state] if wanted.state else sum(shown.values())
         if not (wanted.state or wanted.closed):
             listed, number = listed.filter(is_closed=0), sum(shown[state] for state in _OPEN)
-        rows = LazyRows(number, partial(make, listed))
+        rows = LazyRows(number, partial(_rows, *known, listed))
     return Inbox(
         load=load,
         rows=rows,
@@ -706,17 +706,16 @@ def _weight(lines: int, last_day: int) -> int:
 
 
 def _folded_rows(
-    groups: Any, folds: Sequence[_Fold], make: Callable[..., Sequence[Denial]], start: int, stop: int
+    groups: Any, folds: Sequence[_Fold], make: Callable[[Any], Denial], start: int, stop: int
 ) -> tuple[Denial, ...]:
-    """Return rows of a list of folds; two queries."""
+    """Return rows of a list of folds; one query."""
     shown = folds[start:stop]
-    firsts = [fold.keys[0] for fold in shown]
-    made = {each.key: each for each in make(groups.filter(key__in=firsts).order_by("key"), 0, len(firsts))}
-    others = [key for fold in shown for key in fold.keys[1:_DRAWN]]
-    drawn: dict[str, list[list[Any]]] = (
-        dict(groups.filter(key__in=others).values_list("key", "days")) if others else {}
+    wanted = [key for fold in shown for key in fold.keys[:_DRAWN]]
+    found = {group.key: group for group in groups.filter(key__in=wanted)}
+    drawn = {key: group.days for key, group in found.items()}
+    return tuple(
+        _with_others(make(found[fold.keys[0]]), fold, drawn) for fold in shown if fold.keys[0] in found
     )
-    return tuple(_with_others(made[fold.keys[0]], fold, drawn) for fold in shown if fold.keys[0] in made)
 
 
 def _with_others(first: Denial, fold: _Fold, drawn: Mapping[str, list[list[Any]]]) -> Denial:
@@ -822,11 +821,11 @@ def _rows(
     start: int,
     stop: int,
 ) -> tuple[Denial, ...]:
-    return tuple(_row(group, states, owners, window, now) for group in ordered[start:stop])
+    return tuple(_row(now, owners, states, window, group) for group in ordered[start:stop])
 
 
 def _row(
-    group: Any, states: States, owners: OwnerBook | None, window: Sequence[str], now: ClusterView
+    now: ClusterView, owners: OwnerBook | None, states: States, window: Sequence[str], group: Any
 ) -> Denial:
     resource = Resource(ResourceType[group.resource_type], group.resource_name)
     operation = Operation[group.operation]

@@ -29,6 +29,7 @@ from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
@@ -74,7 +75,7 @@ class Narrowing:
     log, whatever days the proposal is made from. groups_known: whether the existing groups are. days: the last ones
     of the log that it is made from; None for all of it. held: the rights of today, each with its use. used: the
     logged requests that it is made from. young: how many of its ACLs are too young to judge. today: the ACLs of today
-    as a setting.
+    as a setting. authorizer: the settings that it was worked out with.
     """
 
     load: Load | None
@@ -91,6 +92,7 @@ class Narrowing:
     used: tuple[Used, ...] = ()
     young: int = 0
     today: Setting | None = None
+    authorizer: AuthorizerSettings | None = None
 
     @property
     def tells_unused(self) -> bool:
@@ -180,6 +182,7 @@ def narrowing(
         used=tuple(used),
         young=len(young),
         today=as_today,
+        authorizer=view.settings,
     )
 
 

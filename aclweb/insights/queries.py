@@ -213,9 +213,12 @@ def recent_requests(
     return tuple(_seen(row) for row in rows.order_by("-last_at", "request")[:limit])
 
 
-def disagreements(cluster: Cluster, limit: int = 100) -> tuple[Seen, ...]:
-    """Return the requests that the ACLs of the load answer otherwise than the log, most lines first."""
-    load = current_load(cluster)
+def disagreements(cluster: Cluster, limit: int = 100, *, load: Load | None = None) -> tuple[Seen, ...]:
+    """Return the requests that the ACLs of the load answer otherwise than the log, most lines first.
+
+    load: the current one, where the caller has it.
+    """
+    load = load or current_load(cluster)
     if load is None:
         return ()
     denied_now = Q(request__allowed=True, decided_now="DENIED")

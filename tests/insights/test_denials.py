@@ -16,6 +16,7 @@ from aclweb.insights.denial_groups import key_of
 from aclweb.insights.denial_marks import DenialError, history, mark
 from aclweb.insights.denials import State
 from aclweb.insights.models import DenialGroup, DenialMark, Load
+from aclweb.insights.retired import retire, take_back
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
@@ -605,3 +606,95 @@ def test_a_range_of_addresses_is_told_to_count_for_nobody_before_kafka_4_4(given
     (found,) = inbox(read_cluster).rows
 
     assert "never matches" in found.cause.sentence
+
+
+# --- Quiet groups ---
+
+
+QUIET = on_days({9: 4}, resource_name="quiet")
+GAP = [*log_days("broker-1.log"), *log_days("broker-2.log", last=LAST - 3 * DAY)]
+
+
+def states(cluster, **wanted):
+    return {row.resource.name: row.state for row in inbox(cluster, **wanted).rows}
+
+
+def new_by_badge(cluster):
+    nothing = Case(When(change=None, then=None), default=None, output_field=DateTimeField())
+    clusters = Cluster.objects.filter(pk=cluster.pk).values("pk")
+    return denials.new_groups(clusters, days=14, applied_at=nothing).count()
+
+
+@pytest.mark.parametrize("coverage, state", [(None, State.FIXED), (GAP, State.NEW)])
+def test_a_week_without_a_denial_is_fixed_only_where_every_broker_wrote(given, read_cluster, coverage, state):
+    facts = {} if coverage is None else {"coverage": coverage}
+    given(requests=[QUIET, on_days({1: 2}, resource_name="lately")], **facts)
+
+    assert states(read_cluster, days=14) == {"quiet": state, "lately": State.NEW}
+    found = inbox(read_cluster, days=14)
+    new = denials.new_count(read_cluster, found.load, days=14, in_force_since=no_change)
+    assert new == new_by_badge(read_cluster) == found.counts[State.NEW]
+    assert {row["resource_name"]: row["state"] for row in exported(read_cluster)} == states(read_cluster)
+
+
+def test_what_a_person_says_of_a_quiet_group_counts(given, read_cluster, say):
+    given(requests=[QUIET])
+    found = inbox(read_cluster).rows[0]
+
+    say(State.NEW, found=found)
+    said_new = (states(read_cluster), new_by_badge(read_cluster))
+    say(State.EXPECTED, found=found, reason="a probe")
+    expected = (states(read_cluster), new_by_badge(read_cluster))
+    say(State.BEING_FIXED, found=found)
+
+    assert said_new == ({"quiet": State.NEW}, 1)
+    assert expected == ({"quiet": State.EXPECTED}, 0)
+    assert (states(read_cluster), new_by_badge(read_cluster)) == ({"quiet": State.FIXED}, 0)
+
+
+def test_a_broker_that_is_called_gone_changes_what_is_quiet(given, read_cluster, ada):
+    given(requests=[QUIET], coverage=GAP)
+
+    before = states(read_cluster)
+    retire(cluster=read_cluster, broker="broker-2.log", since=(LAST - 2 * DAY).date(), actor=ada)
+    gone = states(read_cluster)
+    take_back(cluster=read_cluster, broker="broker-2.log", actor=ada)
+
+    assert [before, gone, states(read_cluster)] == [
+        {"quiet": State.NEW},
+        {"quiet": State.FIXED},
+        {"quiet": State.NEW},
+    ]
+
+
+def test_lists_by_rows_and_by_query_agree_but_for_folds(given, read_cluster, say, monkeypatch):
+    given(
+        requests=[
+            QUIET,
+            *(on_days({day: 3 + day}, resource_name=f"t{day}") for day in range(5)),
+            request("User:zoe", "READ", "elsewhere"),
+        ]
+    )
+    say(State.EXPECTED, reason="a probe", found=inbox(read_cluster).rows[2])
+
+    def told():
+        return [
+            (
+                [(row.resource.name, row.state, row.lines) for row in found.rows],
+                dict(found.counts),
+                dict(found.shown),
+                (found.lines, found.new_lines, found.last_day, found.day_before, found.principals),
+            )
+            for state in ("", State.NEW, State.FIXED)
+            for sort in denials.SORTS
+            for closed in (True, False)
+            for found in [inbox(read_cluster, state=state, sort=sort, closed=closed)]
+        ]
+
+    by_rows = told()
+    monkeypatch.setattr(denial_causes, "MOST_GROUPS", 1)
+    sync(read_cluster, client=FakeCluster([*BINDINGS, allow("User:new", "READ", "new")]))
+    read_cluster.refresh_from_db()
+
+    assert not inbox(read_cluster).all_judged
+    assert told() == by_rows

@@ -144,6 +144,7 @@ TABLE: dict[str, Row] = {
     "insights": Row(f"{C}insights/", SEEN),
     # No log has been read, so there is no denial to say something of.
     "denials-mark": Row(f"{C}insights/denials/mark/?open=x", (302, 404, 403, 404, 404, 404), "post"),
+    "denials-acls": Row(f"{C}insights/denials/acls/", SEEN),
     "denials-export": Row(f"{C}insights/denials/export/", SEEN),
     "use-map": Row(f"{C}insights/use/", SEEN),
     "by-owner": Row(f"{C}insights/use/owners/", SEEN),

@@ -190,3 +190,123 @@ def test_the_hours_are_accessible_and_fit_a_phone(logged, window, cho):
         assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth"), width
         assert axe_violations(page) == []
     assert page.watch.complaints == []
+
+
+def sources_page(cluster, client, tmp_path, files, **facts):
+    load(write_result(tmp_path / "sources", BINDINGS, files=files, **facts), cluster)
+    return client.get(PAGE)
+
+
+def a_file(name, last_at, **facts):
+    return file(name, permits=5) | {"broker": name, "layout": "kafka", "last_at": last_at} | facts
+
+
+def test_each_source_says_what_came_of_it(read_cluster, dot, signed_in, tmp_path):  # noqa: F811
+    source = read_cluster.log_sources.create(path="/logs/b1*", broker="b1")
+    files = [
+        a_file("b1.log", "2026-11-20 20:00:00", unparsed=25),
+        a_file("b1.log.1", "2026-11-18 01:00:00"),
+        a_file("b2.log", "2026-11-20 19:59:58", layout="json"),
+    ]
+
+    answer = sources_page(read_cluster, signed_in(dot), tmp_path, files)
+
+    own, lost = answer.context["sources"]
+    assert (own.source, own.files, own.lines, own.unparsed, own.percent) == (source, 2, 200, 25, "12.5 %")
+    assert (own.layouts, own.last_at) == (("kafka",), "2026-11-20 20:00:00")
+    assert (lost.source, lost.files, lost.layouts) == (None, 1, ("json",))
+    page = unescape(answer.content.decode())
+    assert "files of no source that is declared now" in page
+    assert f"/log-sources/{source.pk}/" in page
+    assert "Add a source" in page
+
+
+def test_who_may_not_administer_is_offered_no_source(logged, cho, signed_in):
+    assert "Add a source" not in signed_in(cho).get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    "last_of_b2, agree, told",
+    [
+        ("2026-11-20 19:59:58", True, "The last lines of 2 brokers are within 2 seconds."),
+        ("2026-11-20 18:59:30", False, "The last line of b2.log is 1 hour behind"),
+        (
+            "2026-11-20 14:20:00",
+            None,
+            "Cannot tell whether the clocks agree: the last line of b2.log is 5 hours",
+        ),
+        ("2026-11-16 20:30:00", None, "b2.log is 3 days behind"),
+    ],
+)
+def test_the_last_lines_of_brokers_are_compared(
+    read_cluster,  # noqa: F811
+    cho,
+    signed_in,
+    tmp_path,
+    last_of_b2,
+    agree,
+    told,
+):
+    files = [a_file("b1.log", "2026-11-20 20:00:00"), a_file("b2.log", last_of_b2)]
+
+    answer = sources_page(read_cluster, signed_in(cho), tmp_path, files)
+
+    assert answer.context["clocks"].agree is agree
+    assert told in unescape(answer.content.decode())
+
+
+def test_a_gap_has_its_cause_where_something_tells_it(read_cluster, cho, signed_in, tmp_path):  # noqa: F811
+    coverage = [
+        *log_days("b1"),
+        *log_days("b2", last=MIDDLE),
+        *log_days("b3", first=MIDDLE),
+        *log_days("b4", permit_hours=()),
+        *log_days("b5", permit_hours=()),
+        *log_days("b6", hours=[3], permit_hours=[3]),
+        *log_days("b7", hours=[3], permit_hours=[3]),
+    ]
+    cut = a_file("b6", "2026-11-20 20:00:00", state="truncated", reason="It ends in a half record.")
+    facts = {"coverage": coverage, "levels": {"b4": "INFO"}}
+
+    answer = sources_page(
+        read_cluster, signed_in(cho), tmp_path, [cut, a_file("b1", "2026-11-20 20:00:00")], **facts
+    )
+
+    causes = {each.broker: cause for each, cause in answer.context["missing"]}
+    assert causes == {
+        "b2": "It wrote its last line on 13 November. If it is gone, retire it.",
+        "b3": "Its log begins on 13 November.",
+        "b4": "Its logger is declared to be at INFO.",
+        "b5": "It wrote no permit then; at INFO brokers write none.",
+        "b6": "b6: truncated. It ends in a half record.",
+        "b7": "",
+    }
+
+
+def test_unread_lines_are_told_by_broker_and_how_much_can_be_decided_again(
+    read_cluster,  # noqa: F811
+    cho,
+    signed_in,
+    tmp_path,
+):
+    told = [
+        {"broker": "b1", "lines": 5, "sample": "at kafka.server"},
+        {"broker": "b2", "lines": 1, "sample": "{"},
+    ]
+    unparsed = [
+        {"reason": "no log record", "lines": 7, "sample": "at kafka.server", "brokers": told},
+        {"reason": "old", "lines": 2, "sample": "x"},
+    ]
+
+    answer = sources_page(read_cluster, signed_in(cho), tmp_path, None, unparsed=unparsed)
+
+    rows = [(each.broker, each.lines, each.sample) for each in answer.context["coverage"].unparsed]
+    assert rows == [
+        ("b1", 5, "at kafka.server"),
+        ("b2", 1, "{"),
+        ("", 1, "at kafka.server"),
+        ("", 2, "x"),
+    ]
+    page = unescape(answer.content.decode())
+    assert "broker not known" in page
+    assert "190 requests of the log can be decided again by other ACLs, at least 95.48 %" in page

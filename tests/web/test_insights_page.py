@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from datetime import timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -22,7 +23,7 @@ from aclweb.inventory.sync.run import sync
 from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
-from tests.insights.results import request, write_result
+from tests.insights.results import LAST, log_days, request, write_result
 
 PAGE = "/c/test-eu/insights/"
 FRAUD = "User:CN=fraud,OU=risk"
@@ -431,6 +432,149 @@ def test_a_burst_is_a_badge_a_sentence_and_a_filter(read_cluster, page, tmp_path
     assert "burst 19 Nov" in rows(text)[0]
     assert "400 denials; its median day of the last 90 days of the log has 0." in answer.content.decode()
     assert "No group is like this" in client.get(PAGE, {"burst": "yes", "days": "1"}).content.decode()
+
+
+def test_new_groups_are_explained_by_their_causes_and_how_many_need_an_acl(page):
+    _, text = page
+    lead = " ".join(unescape(re.sub("<[^>]+>", "", text.split('class="lead"')[1].split("</p>")[0])).split())
+
+    assert "2 have names that look wrong" in lead
+    assert "1 uses a listener without a login" in lead
+    assert "1 is denied by a DENY" in lead
+    assert "Only 3 need a new ACL." in lead
+
+
+def test_the_owner_of_the_principal_is_a_column_and_a_filter(read_cluster, page):
+    client, before = page
+    read_cluster.owned_names.create(
+        kind="PRINCIPAL", pattern_type="LITERAL", name="User:dan", owner="Dan & sons"
+    )
+
+    text = client.get(PAGE).content.decode()
+    (address,) = set(re.findall(r'href="([^"]*owner=Dan[^"]*)#denials"', text))
+    of_dan, of_nobody = client.get(PAGE + unescape(address)), client.get(PAGE, {"owned": "no"})
+
+    assert 'aria-label="Owner of the principal"' not in before
+    assert [row.denial.principal for row in of_dan.context["rows"]] == ["User:dan"]
+    assert len(of_nobody.context["rows"]) == len(REFUSED) - 1
+    lines = b"".join(client.get(f"{PAGE}denials/export/?owner=Dan+%26+sons").streaming_content).decode()
+    assert [line["owner"] for line in csv.DictReader(lines.splitlines())] == ["Dan & sons"]
+
+
+def topics_of_zoe(read_cluster, tmp_path, *names, **facts):
+    asked = [request("User:zoe", "READ", name, **facts) for name in names]
+    load(write_result(tmp_path / "zoe", BINDINGS, requests=[*REFUSED.values(), *asked]), read_cluster)
+
+
+def test_groups_that_differ_in_their_name_alone_are_one_row_with_all_figures(read_cluster, page, tmp_path):
+    client, _ = page
+    topics_of_zoe(read_cluster, tmp_path, "a", "b", "c", lines=5)
+
+    answer = client.get(PAGE)
+    (row,) = [row for row in answer.context["rows"] if row.denial.principal == "User:zoe"]
+    listed = client.get(PAGE, {"like": row.denial.key})
+
+    assert (row.denial.names, row.denial.lines, row.denial.last_day) == (3, 15, 15)
+    assert row.denial.days[-1][1] == 15
+    assert "and 2 more" in answer.content.decode()
+    assert len(answer.context["rows"]) == len(REFUSED) + 1
+    assert sorted(each.denial.resource.name for each in listed.context["rows"]) == ["a", "b", "c"]
+    assert listed.content.decode().count(" checked") >= 3
+
+
+def test_chosen_groups_end_in_one_draft_of_the_fewest_acls(read_cluster, page, tmp_path):
+    client, _ = page
+    topics_of_zoe(read_cluster, tmp_path, "a.1", "a.2")
+    rows_shown = client.get(PAGE).context["rows"]
+    zoe, anonymous = (
+        next(row.denial for row in rows_shown if row.denial.principal == name)
+        for name in ("User:zoe", "User:ANONYMOUS")
+    )
+
+    asked = {"alike": zoe.key, "choose": anonymous.key}
+    exact = client.get(f"{PAGE}denials/acls/", asked)
+    wide = client.get(f"{PAGE}denials/acls/", asked | {"names": "first-delimiter", "hosts": "any"})
+    draft = client.post("/c/test-eu/what-if/", {"line": exact.context["lines"]}, follow=True)
+
+    assert [row.binding for row in exact.context["rows"]] == [
+        allow("User:zoe", "READ", name, host="10.0.0.7") for name in ("a.1", "a.2")
+    ]
+    assert [row.binding for row in wide.context["rows"]] == [
+        allow("User:zoe", "READ", "a.", pattern="PREFIXED")
+    ]
+    text = unescape(exact.content.decode())
+    assert "2 ACLs would have allowed 6 denials of 6 in 3 groups." in text
+    assert "an ACL would not mend that" in text
+    assert [line.binding for line in draft.context["draft"].lines] == [
+        row.binding for row in exact.context["rows"]
+    ]
+
+
+@pytest.mark.parametrize("asked", ["", "?choose=none", "?choose=" + 64 * "0", "?alike=%00&hosts=odd"])
+def test_a_choice_of_nothing_is_explained(page, asked):
+    client, _ = page
+
+    answer = client.get(f"{PAGE}denials/acls/{asked}")
+
+    assert answer.status_code == 200
+    assert "Nothing is chosen" in answer.content.decode()
+
+
+def test_a_group_without_a_denial_for_a_week_is_folded_as_fixed(read_cluster, page, tmp_path):
+    client, _ = page
+    old = [{"day": "2026-11-09", "lines": 4}]
+    quiet = request("User:zoe", "READ", "a", lines=4, days=old, last_at=LAST - timedelta(days=11))
+    load(write_result(tmp_path / "quiet", BINDINGS, requests=[*REFUSED.values(), quiet]), read_cluster)
+
+    folded, shown = client.get(PAGE), client.get(PAGE, {"closed": "shown"})
+
+    def zoes(answer):
+        return [row for row in answer.context["rows"] if row.denial.principal == "User:zoe"]
+
+    assert zoes(folded) == []
+    assert "1 fixed; 4 denials" in " ".join(re.sub("<[^>]+>", "", folded.content.decode()).split())
+    (row,) = zoes(shown)
+    assert (row.word, row.denial.quiet_days) == ("fixed", 11)
+    assert "no denial for 11 days" in shown.content.decode()
+    assert folded.context["inbox"].counts["fixed"] == 1
+
+
+def test_the_day_before_is_compared_and_coverage_stands_beside(read_cluster, page, tmp_path):
+    client, _ = page
+    days = [{"day": "2026-11-19", "lines": 11}, {"day": "2026-11-20", "lines": 2}]
+    topics_of_zoe(read_cluster, tmp_path, "a", lines=13, days=days)
+
+    whole = unescape(client.get(PAGE).content.decode())
+    gap = [*log_days("broker-1.log"), *log_days("broker-2.log", last=LAST - timedelta(days=1), hours=[3])]
+    load(
+        write_result(tmp_path / "gap", BINDINGS, requests=list(REFUSED.values()), coverage=gap), read_cluster
+    )
+    partial = unescape(client.get(PAGE).content.decode())
+
+    assert "11 the day before; the log ends at 20:00" in whole
+    assert "14 of 14 days" in whole.split('class="tile strip"')[1]
+    assert "at least 0 the day before" in partial
+    assert "hours missing" in partial.split('class="tile strip"')[1]
+
+
+def test_the_record_marks_what_was_denied_and_near_names_are_on_the_page(read_cluster, page, tmp_path):
+    client, _ = page
+    record = (
+        "[2026-11-20 20:00:00,000] INFO Principal = User:jlundt is Denied Operation = Describe from host = 10.0.0.7 "
+        "on resource = Topic:LITERAL:stock for request = Metadata with resourceRefCount = 1 (kafka.authorizer.logger)"
+    )
+    asked = request("User:jlundt", "DESCRIBE", "stock", sample=record, api_names=["Metadata"])
+    load(write_result(tmp_path / "near", BINDINGS, requests=[asked]), read_cluster)
+
+    answer, _ = opened(client, "User:jlundt")
+
+    text = unescape(answer.content.decode())
+    marked = [unescape(re.sub("<[^>]+>", "", part)) for part in re.findall("<mark>(.*?)</mark>", text)]
+    assert marked == ["User:jlundt", "Denied", "Describe", "10.0.0.7", "stock"]
+    assert "Principals of ACLs with nearly this name" in text
+    assert "User:jlund" in text.split("with nearly this name")[1].split("</p>")[0]
+    assert "Write may be asked next" in text
+    assert "Read may be asked next" in text
 
 
 def test_the_list_takes_at_most_thirteen_queries_and_reads_no_large_column(

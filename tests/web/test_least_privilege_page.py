@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import UTC
 from html import unescape
 from urllib.parse import urlencode
@@ -269,3 +271,62 @@ def test_a_knob_is_turned_and_the_proposal_opened_as_a_draft(window, logged, ada
     assert page.locator(".draft-lines li").count() == 1
     assert page.watch.complaints == []
     assert Operation.WRITE.name.capitalize() in page.locator(".draft-lines li").inner_text()
+
+
+def test_each_right_of_today_is_listed_with_its_use(logged, proposed):
+    answer = proposed()
+
+    rights = {
+        (each.right.name, each.right.operation.name): each.right.lines for each in answer.context["rights"]
+    }
+    assert rights == {
+        ("orders.eu", "READ"): 90,
+        ("orders.us", "READ"): 9,
+        ("app", "READ"): 1,
+        ("orders.asia", "READ"): 0,
+        ("stock", "WRITE"): 0,
+    }
+    assert [row.length for row in answer.context["rights"]] == sorted(
+        (row.length for row in answer.context["rights"]), reverse=True
+    )
+    page = " ".join(unescape(answer.content.decode()).split())
+    assert "3 used, 2 unused" in page
+    file_of = proposed(format="rights-jsonl")
+    rows = [json.loads(line) for line in b"".join(file_of.streaming_content).decode().splitlines()]
+    assert {(row["resource_name"], row["requests"]) for row in rows} == {
+        (name, lines) for (name, _), lines in rights.items()
+    }
+    assert proposed(format="rights-xml").status_code == 404
+
+
+def test_other_settings_say_what_is_left_and_which_new_names_match(logged, proposed):
+    found = proposed().context["found"]
+
+    left = {each.names: (each.left, [pattern.name for pattern in each.patterns]) for each in found.settings}
+    assert left["exact"] == (0, [])
+    assert left["first-delimiter"] == (1, ["orders."])
+    assert (found.today.left, [pattern.name for pattern in found.today.patterns]) == (2, ["orders."])
+
+
+def test_the_edit_is_on_the_page_as_lines_and_as_commands(logged, proposed):
+    page = unescape(proposed(view="lines").content.decode())
+    commands = page.split('id="least-commands">')[1].split("</pre>")[0]
+    file_of = b"".join(proposed(format="kafka-acls").streaming_content).decode()
+
+    assert commands.split() == file_of.split()
+    assert "Today, 3 ACLs" not in page
+    assert "Today, 3 ACLs" in proposed().content.decode()
+
+
+def test_owner_seen_names_and_checks_stand_beside_the_knobs(logged, proposed):
+    logged.owned_names.create(kind="PRINCIPAL", pattern_type="LITERAL", name=APP, owner="Shop")
+
+    page = " ".join(unescape(re.sub("<[^>]+>", "", proposed().content.decode())).split())
+
+    assert "owner: Shop" in page
+    assert "seen: app" in page
+    assert "today: any host" in page
+    assert "seen: 10.0.0.7" in page
+    assert "no ACL of this principal is younger than 13 days" in page
+    assert "Month ends: cannot tell." in page
+    assert "On each of 14 days all brokers logged permits." in page

@@ -128,8 +128,12 @@ def test_every_page_answers_whatever_is_typed(unrecorded, seed, clusters, waitin
 
 # The pages of what logs say, with the fields that each reads.
 LOG_PAGES = {
-    "insights": ("state", "cause", "burst", "days", "sort", "page", "open"),
-    "denials-export": ("state", "cause", "burst", "days", "format"),
+    "insights": (
+        *("state", "cause", "burst", "days", "sort", "page", "open"),
+        *("owner", "owned", "closed", "like"),
+    ),
+    "denials-acls": ("choose", "alike", "hosts", "names"),
+    "denials-export": ("state", "cause", "burst", "days", "owner", "format"),
     "coverage": ("broker", "since", "reason"),
     "use-map": ("show", "days", "format"),
     "access-graph": ("type", "name", "format"),
@@ -139,7 +143,10 @@ LOG_PAGES = {
     "analyses": ("job", "lately"),
     "analysis": ("table", "kind", "text", "page"),
     "analysis-export": ("table", "kind", "text", "format"),
-    "least-privilege": ("name", "names", "delimiter", "hosts", "young", "groups", "by", "flips"),
+    "least-privilege": (
+        *("name", "names", "delimiter", "hosts", "young", "groups", "by", "flips"),
+        *("view", "format"),
+    ),
     "what-if": ("paste", "show", "page", "by", "flips"),
 }
 LONG = "\u202e" + 248 * "x"

@@ -64,8 +64,25 @@ def test_each_name_counts_for_its_owner_and_the_rest_for_nobody(owned, given):  
     assert {owner: (row.acls, row.unused) for owner, row in rows.items()} == {
         "pay": (2, 1),
         "america": (0, 0),
-        "": (4, 4),
+        "": (5, 5),
+    }, "those on the cluster are nobody's"
+    # User:bob of america used names of pay, of nobody and of america itself.
+    assert {owner: (row.use, row.used, row.refused) for owner, row in rows.items()} == {
+        "pay": (0, 0, 0),
+        "america": own_use("User:bob"),
+        "": own_use("User:eve", "User:ops"),
     }
+
+
+def own_use(*principals):
+    """Return the permitted requests, the names and the denied requests of principals in REQUESTS."""
+    own = [each for each in REQUESTS if each["principal"] in principals]
+    allowed = [each for each in own if each["allowed"]]
+    return (
+        sum(each["lines"] for each in allowed),
+        len({(each["resource_type"], each["resource_name"]) for each in allowed}),
+        sum(each["lines"] for each in own if not each["allowed"]),
+    )
 
 
 def test_what_is_counted_in_all_is_what_the_log_holds(owned, given):  # noqa: F811
@@ -77,9 +94,21 @@ def test_what_is_counted_in_all_is_what_the_log_holds(owned, given):  # noqa: F8
         each["lines"] for each in REQUESTS if each["allowed"]
     )
     assert sum(row.denied for row in found.rows) == 5
-    assert sum(row.acls for row in found.rows) == sum(
-        each.resource_type.name != "CLUSTER" for each in BINDINGS
-    )
+    assert sum(row.acls for row in found.rows) == len(BINDINGS)
+    assert sum(row.use for row in found.rows) == sum(row.permitted for row in found.rows)
+
+
+def test_an_owner_of_principals_alone_has_a_row(owned, given, page_of):  # noqa: F811
+    owned.owned_names.create(kind="PRINCIPAL", pattern_type="LITERAL", name="User:eve", owner="eve's team")
+    given(requests=[*REQUESTS, request("User:eve", "READ", "payments.eu", lines=4)])
+
+    row = by_owner(owned, days=None).of("eve's team")
+    (told,) = [
+        each for each in csv.DictReader(io.StringIO(page_of("?format=csv"))) if each["owner"] == "eve's team"
+    ]
+
+    assert (row.names, row.acls, row.refused) == ([], 0, own_use("User:eve")[2] + 4)
+    assert told["own_denied"] == str(row.refused)
 
 
 def test_few_days_call_no_topic_dark_and_say_why(owned, given, page_of):  # noqa: F811
@@ -88,7 +117,7 @@ def test_few_days_call_no_topic_dark_and_say_why(owned, given, page_of):  # noqa
     found = by_owner(owned, days=7)
 
     assert {row.dark for row in found.rows} == {None}
-    assert found.of("america") is None, "payments.us does not exist and was not asked for in these days"
+    assert found.of("america").names == [], "payments.us does not exist and was not asked for in these days"
     assert "the last 7 days alone are looked at" in page_of("?days=7")
 
 
@@ -109,7 +138,8 @@ def test_without_a_log_topics_and_acls_are_counted_still(owned, page_of):
 
     assert {owner: (row["topics"], row["acls"], row["permitted"]) for owner, row in rows.items()} == {
         "pay": ("2", "2", ""),
-        "": ("1", "4", ""),
+        "america": ("0", "0", ""),
+        "": ("1", "5", ""),
     }
     assert "No authorizer log of it has been read" in page_of()
 

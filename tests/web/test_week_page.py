@@ -72,7 +72,7 @@ def test_each_link_of_the_page_is_there(logged, cho, signed_in):
         part.split('"')[0] for part in client.get(PAGE).content.decode().split('class="name" href="')[1:]
     ]
 
-    assert len(links) == 2
+    assert len(links) == 4, "two groups of denials, and their principals, which are new"
     for link in map(unescape, links):
         answer = client.get(link)
         assert answer.status_code == 200

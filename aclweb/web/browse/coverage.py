@@ -190,8 +190,8 @@ def _page(
         if covered.load
         else "",
         "may_administer": may_administer,
-        "declarations": declarations(cluster),
-        "disagreements": queries.disagreements(cluster, limit=5),
+        "declarations": declarations(cluster, covered.load),
+        "disagreements": queries.disagreements(cluster, limit=5, load=covered.load),
     }
     return render_page(
         request, "browse/insights/coverage.html", None, context, section="insights", status=status

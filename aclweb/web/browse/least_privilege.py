@@ -169,7 +169,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             ("Side by side", without(request.GET, "view"), request.GET.get("view") != "lines"),
             ("As lines", with_field(request.GET, "view", "lines"), request.GET.get("view") == "lines"),
         ],
-        "commands": _commands(cluster, found) if found.proposal else "",
+        "commands": _commands(found),
         "rights": _rights(found),
         "used_rights": sum(bool(each.lines) for each in found.held),
         "unknown_patterns": _unknown_patterns(found),
@@ -283,10 +283,10 @@ def _exported(found: Narrowing) -> Iterator[dict[str, str | int]]:
         yield dict(zip(RIGHT_COLUMNS, values, strict=True))
 
 
-def _commands(cluster: Cluster, found: Narrowing) -> str:
-    assert found.proposal is not None
-    delta = found.proposal.delta
-    return "".join(exporting.written_plan(delta.steps(), in_force(cluster).settings)) if delta else ""
+def _commands(found: Narrowing) -> str:
+    if found.proposal is None or found.authorizer is None or not found.proposal.delta:
+        return ""
+    return "".join(exporting.written_plan(found.proposal.delta.steps(), found.authorizer))
 
 
 def _checks(found: Narrowing) -> Iterator[Check]:
