@@ -138,6 +138,7 @@ class Denial:
     days: (day, lines) for each day of the window, none left out. burst: the latest one of the window.
     decision: what the ACLs in force say to the latest of these requests. owner: of the principal, "" for nobody.
     quiet_days: how many days of the log passed since its last denial, where that alone is why it is fixed.
+    brokers: who wrote it, how often in the whole log, and when last; empty where the load does not tell.
     names: how many groups are folded to this one, itself included; the figures are then those of all of them.
     """
 
@@ -160,6 +161,12 @@ class Denial:
     owner: str = ""
     quiet_days: int = 0
     names: int = 1
+    brokers: tuple[tuple[str, int, str], ...] = ()
+
+    @property
+    def last_broker(self) -> str:
+        """Who wrote the last record; empty where the load does not tell."""
+        return max(self.brokers, key=lambda each: (each[2], each[0]), default=("", 0, ""))[0]
 
     @property
     def is_back(self) -> bool:
@@ -852,6 +859,7 @@ def _row(
         decision=decision,
         cause=cause,
         owner=_owner(owners, group.principal),
+        brokers=tuple((broker, lines, last) for broker, lines, last in group.brokers),
         quiet_days=(date.fromisoformat(window[-1]) - group.last_at.date()).days
         if is_quiet and window and (said is None or said.mark.state != State.FIXED)
         else 0,

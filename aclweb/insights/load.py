@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from aclweb.insights.current import current_load
 from aclweb.insights.denial_bursts import burst_facts, span_of
-from aclweb.insights.denial_groups import Groups
+from aclweb.insights.denial_groups import Groups, key_of
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay
 from aclweb.insights.quiet import settle_quiet
 from aclweb.insights.request_rows import Days, store_requests
-from aclweb.insights.result import Result, in_utc
+from aclweb.insights.result import DENIED_BY_BROKER, Result, in_utc
 from aclweb.insights.staging import begin, clear, publish, step, take_back
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 _ROWS_AT_ONCE = 5_000
 _LATELY = 30  # the days of AclUse.requests_30
+_MOST_BROKERS = 10  # of a group of denials
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _USE_FIELDS = (
     *("load", "key", "requests", "alone", "named", "needed", "replaceable_by"),
@@ -39,7 +41,7 @@ _DAY_FIELDS = ("load", "broker", "day", "lines", "decisions", "permits", "hours"
 _GROUP_FIELDS = (
     *("key", "principal", "operation", "resource_type", "resource_name"),
     *("lines", "lines_1", "lines_7", "lines_14", "lines_30", "lines_before"),
-    *("hosts", "latest_host", "first_at", "last_at", "days"),
+    *("hosts", "latest_host", "first_at", "last_at", "days", "brokers"),
     *("burst_day", "burst_lines", "burst_usual"),
 )
 
@@ -85,7 +87,7 @@ def _store(result: Result, fresh: Load, base: Load | None) -> None:
             log_days = [_log_day(fresh, row) for row in rows]
             with step(fresh):
                 insert(LogDay, _DAY_FIELDS, log_days)
-    for groups in _grouped(fresh, learned.groups):
+    for groups in _grouped(fresh, learned.groups, _brokers_of(result)):
         with step(fresh):
             insert(DenialGroup, ("load", *_GROUP_FIELDS), groups)
 
@@ -140,8 +142,31 @@ def _log_day(fresh: Load, row: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _grouped(fresh: Load, groups: Groups) -> Iterator[list[tuple[Any, ...]]]:
+_Brokers = dict[str, list[tuple[str, int, str]]]
+
+
+def _brokers_of(result: Result) -> _Brokers:
+    """Return by the key of a group which brokers wrote its denials: those of most lines, their number and the last."""
+    found: _Brokers = {}
+    if not result.has(DENIED_BY_BROKER):
+        return found
+    names = result.manifest.get("broker_names", {})
+    for rows in result.rows(DENIED_BY_BROKER, _ROWS_AT_ONCE):
+        for row in rows:
+            key = key_of(row["principal"], row["operation"], row["resource_type"], row["resource_name"])
+            last = _EPOCH + timedelta(microseconds=row["last_us"])
+            told = (names.get(row["broker"], row["broker"]), row["lines"], f"{last:%Y-%m-%d %H:%M:%S}")
+            found[key] = sorted([*found.get(key, ()), told], key=lambda each: (-each[1], each[0]))[
+                :_MOST_BROKERS
+            ]
+    return found
+
+
+def _grouped(fresh: Load, groups: Groups, brokers: _Brokers) -> Iterator[list[tuple[Any, ...]]]:
     span = span_of(fresh)
-    facts = (each | burst_facts(each["days"], span) for each in groups.facts(fresh.last_at))
+    facts = (
+        each | burst_facts(each["days"], span) | {"brokers": brokers.get(each["key"], [])}
+        for each in groups.facts(fresh.last_at)
+    )
     while some := list(islice(facts, _ROWS_AT_ONCE)):
         yield [(fresh.pk, *(each[name] for name in _GROUP_FIELDS)) for each in some]

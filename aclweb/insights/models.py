@@ -254,6 +254,8 @@ class DenialGroup(models.Model):
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     days = models.JSONField(default=list)  # [["2026-11-20", lines]], in order, days without any left out
+    # [[broker, lines, "2026-11-20 20:00:00"]], those of most lines, at most 10; empty where the load does not tell.
+    brokers = models.JSONField(default=list)
     # The latest day with far more denials than usual: see denial_bursts. Null where there is none.
     burst_day = models.DateField(null=True)
     burst_lines = models.PositiveBigIntegerField(default=0)

@@ -18,8 +18,9 @@ from aclweb.insights.errors import InsightsError
 FORMAT = 1
 USAGE = "usage"
 _TABLES = ("usage", "requests")
-# Results of earlier versions tell no hours.
-_LATER_TABLES = ("coverage",)
+DENIED_BY_BROKER = "denied_by_broker"
+# Results of earlier versions tell no hours, and those of logs without an access table no broker of a denial.
+_LATER_TABLES = ("coverage", DENIED_BY_BROKER)
 
 
 @dataclass(frozen=True)

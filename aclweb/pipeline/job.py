@@ -54,14 +54,17 @@ from aclweb.pipeline.table.parts import ACCESS
 
 NOTHING_KNOWN = KnownBrokers()
 
+DENIED_BY_BROKER = "denied_by_broker"
+
+_OF_GROUP = ("principal", "operation", "resource_type", "resource_name")
 _LOOKED_AT = 1 << 20
 
 
 def run_usage(spark: SparkSession, snapshot: Snapshot, files: Sequence[str], out: Path) -> dict[str, Any]:
     """Write the tables and the manifest of the usage job on log files to `out` and return the manifest.
 
-    Tables: usage, requests, unparsed, coverage. The same input gives the same files, byte by byte.
-    Nothing that is persisted outlives the run. Raises JobError where no file can be read.
+    Tables: usage, requests, unparsed, coverage; of an access table also DENIED_BY_BROKER. The same input gives the same
+    files, byte by byte. Nothing that is persisted outlives the run. Raises JobError where no file can be read.
     """
     with keeping() as keep:
         return write_usage(spark, snapshot, read_logs(spark, files, keep), out, keep)
@@ -90,13 +93,17 @@ def write_usage(
             requests = write_frame(
                 folder, "requests", found.requests.drop("one_of"), *REQUEST, "allowed", look=differing.add
             )
+            counts = {name: table.num_rows for name, table in tables.items()} | {"requests": requests}
+            if logged.denied is not None:
+                denied = keep(logged.denied)
+                counts[DENIED_BY_BROKER] = write_frame(folder, DENIED_BY_BROKER, denied, *_OF_GROUP, "broker")
             manifest = manifest_of(
                 snapshot,
                 logged,
                 until=until,
                 facts=usage.declarations(found.facts).collect(),
                 differing=differing,
-                rows={name: table.num_rows for name, table in tables.items()} | {"requests": requests},
+                rows=counts,
             )
             write_manifest(folder, manifest)
     finally:
@@ -241,6 +248,7 @@ def read_table(
         sources={path: source for path, source in sources.items() if path in paths or source.is_unread},
         table_state=state_with(table, brokers) if window.is_all else None,
         brokers=brokers,
+        denied=totals.denied_by_broker(table.access(spark, window)),
     )
 
 

@@ -52,7 +52,7 @@ class Logged:
     rows: schemas.LOGGED, kept. size: how many rows they are, None if nobody knows. samples: schemas.SAMPLES. coverage:
     rows with the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in
     `coverage`. table_state: that of the table, null if the logs themselves were read. brokers: what is known of them
-    beside.
+    beside. denied: rows of `totals.denied_by_broker`; None where the logs themselves were read, which tell no broker.
     """
 
     rows: DataFrame
@@ -63,6 +63,7 @@ class Logged:
     sources: Mapping[str, Source]
     table_state: str | None = None
     brokers: KnownBrokers = field(default_factory=KnownBrokers)
+    denied: DataFrame | None = None
 
     def levels(self, coverage: Iterable[Row]) -> dict[str, str]:
         """Return the levels that somebody declared, by the names of the brokers in some rows of the coverage."""
@@ -113,23 +114,18 @@ def notes_by_reason(
 ) -> list[Row]:
     """Return reason, lines and sample of the notes of a kind: the reasons with most lines first.
 
-    names: what brokers are called, by `broker_of`; each reason then has the same of each of these brokers.
+    names: what brokers are called, by `broker_of`; a reason has the same of each of these, where the notes tell it.
     """
     notes = [note for note in notes if note["kind"] == kind]
     shown = [{name: note[name] for name in NOTES.names} for note in added_notes(notes, "reason")]
-    if names:
-        by_broker = added_notes(notes, "reason", "broker")
-        for each in shown:
-            own = [
-                note for note in by_broker if note["reason"] == each["reason"] and note.get("broker") in names
-            ]
-            each["brokers"] = sorted(
-                (
-                    {"broker": names[note["broker"]], "lines": note["lines"], "sample": note["sample"]}
-                    for note in own
-                ),
-                key=lambda note: (-note["lines"], note["broker"]),
-            )
+    by_broker: dict[str, list[Row]] = {}
+    for note in added_notes(notes, "reason", "broker"):
+        if note.get("broker") in names:
+            told = {"broker": names[note["broker"]], "lines": note["lines"], "sample": note["sample"]}
+            by_broker.setdefault(note["reason"], []).append(told)
+    for each in shown:
+        if own := by_broker.get(each["reason"]):
+            each["brokers"] = sorted(own, key=lambda told: (-told["lines"], told["broker"]))
     return sorted(shown, key=lambda note: (-note["lines"], note["reason"]))
 
 
@@ -190,6 +186,7 @@ def log_facts(logged: Logged, until: date) -> dict[str, Any]:
         "files": files,
         "unread": why_unread(logged.sources.values()),
         "levels": logged.levels(in_span(logged.coverage, until)),
+        "broker_names": names,
         "lines": {
             "read": _total(files, "lines"),
             "parsed": _total(files, "decisions") + _total(files, "probes"),

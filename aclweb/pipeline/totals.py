@@ -88,6 +88,16 @@ def added(access: DataFrame, *key: str) -> DataFrame:
     )
 
 
+def denied_by_broker(access: DataFrame) -> DataFrame:
+    """Return how often each broker denied what to whom, and when last; access: schemas.ACCESS.
+
+    Returns principal, operation, resource_type, resource_name, broker, lines and last_us; hosts are added up.
+    """
+    denied = access.filter(~F.col("allowed") & F.col("broker").isNotNull())
+    of_group = denied.groupBy("principal", "operation", "resource_type", "resource_name", "broker")
+    return of_group.agg(F.sum("lines").alias("lines"), F.max("last_us").alias("last_us"))
+
+
 def samples(lines: DataFrame) -> DataFrame:
     """Return the latest record of each request and answer (schemas.SAMPLES); lines: schemas.LINES.
 

@@ -79,11 +79,13 @@ def write_result(
     unparsed: Iterable[Mapping[str, Any]] = (),
     coverage: Iterable[Mapping[str, Any]] | None = None,
     without: Iterable[str] = (),
+    denied_by_broker: Iterable[Mapping[str, Any]] = (),
     **facts: Any,
 ) -> Path:
     """Write a result about `bindings` to `folder`; `facts` replace parts of the manifest.
 
-    without: columns of requests that an earlier version did not have.
+    without: columns of requests that an earlier version did not have. denied_by_broker: rows of that table, which is
+    written where there are any.
     coverage: see `log_days`; unless given, every file is of one broker, which logged in every hour.
     """
     usage, requests, unparsed = list(usage), list(requests), list(unparsed)
@@ -97,7 +99,7 @@ def write_result(
             for entry in files
             for day in log_days(entry["name"], permit_hours=ALL_HOURS if entry["permits"] else ())
         ]
-    coverage = list(coverage)
+    coverage, denied_by_broker = list(coverage), list(denied_by_broker)
     lost = sum(entry["lines"] for entry in unparsed)
     manifest = {
         "format": 1,
@@ -118,6 +120,9 @@ def write_result(
             "requests",
             pa.Table.from_pylist(requests, schema=_REQUESTS).drop_columns(list(without)),
         )
+        if denied_by_broker:
+            manifest["rows"]["denied_by_broker"] = len(denied_by_broker)
+            write_table(unfinished, "denied_by_broker", pa.Table.from_pylist(denied_by_broker))
         write_table(unfinished, "coverage", pa.Table.from_pylist(coverage, schema=COVERAGE_SCHEMA))
         write_manifest(unfinished, manifest)
     return folder

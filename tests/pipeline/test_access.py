@@ -19,7 +19,7 @@ import pytest
 
 from aclweb.pipeline import access, schemas, totals
 from aclweb.pipeline.__main__ import main
-from aclweb.pipeline.job import keeping, run_usage_of_table
+from aclweb.pipeline.job import DENIED_BY_BROKER, keeping, run_usage_of_table
 from aclweb.pipeline.log_sources import LogSource
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
@@ -102,11 +102,35 @@ def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, usage
 
     manifest = manifest_of(tmp_path / "table")
     assert len(manifest.pop("state")) == 64
+    # The table tells brokers beside.
+    assert manifest["rows"].pop(DENIED_BY_BROKER) > 0
+    for reason in manifest["unparsed"]:
+        assert sum(each["lines"] for each in reason.pop("brokers")) == reason["lines"]
     assert manifest == manifest_of(usage)
     assert manifest_of(usage)["lines"]["decisions"] > 400
     for name in TABLES:
         written = (tmp_path / "table" / f"{name}.parquet").read_bytes()
         assert written == (usage / f"{name}.parquet").read_bytes(), name
+
+
+@pytest.mark.spark
+def test_a_table_tells_which_broker_denied_how_often(spark, made, snapshot_file, tmp_path):
+    run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", tmp_path / "out")
+
+    by_broker = pq.read_table(tmp_path / "out" / f"{DENIED_BY_BROKER}.parquet").to_pylist()
+    requests = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
+    names = manifest_of(tmp_path / "out")["broker_names"]
+
+    columns = ("principal", "operation", "resource_type", "resource_name")
+    told, counted = Counter(), Counter()
+    for row in by_broker:
+        told[tuple(row[name] for name in columns)] += row["lines"]
+    for row in requests:
+        if not row["allowed"]:
+            counted[tuple(row[name] for name in columns)] += row["lines"]
+    assert told == counted
+    assert len({row["broker"] for row in by_broker}) > 1
+    assert {row["broker"] for row in by_broker} <= names.keys()
 
 
 @pytest.mark.spark

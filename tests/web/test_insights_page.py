@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -26,6 +26,7 @@ from tests.fake_cluster import FakeCluster
 from tests.insights.results import LAST, log_days, request, write_result
 
 PAGE = "/c/test-eu/insights/"
+DAN = ("User:dan", "READ", "TOPIC", "payments.eu")
 FRAUD = "User:CN=fraud,OU=risk"
 BINDINGS = [
     allow(FRAUD, "READ", "orders"),
@@ -575,6 +576,38 @@ def test_the_record_marks_what_was_denied_and_near_names_are_on_the_page(read_cl
     assert "User:jlund" in text.split("with nearly this name")[1].split("</p>")[0]
     assert "Write may be asked next" in text
     assert "Read may be asked next" in text
+
+
+def test_an_open_group_tells_its_brokers_and_who_wrote_the_last_record(read_cluster, page, tmp_path):
+    client, _ = page
+    of_dan = dict(zip(("principal", "operation", "resource_type", "resource_name"), DAN, strict=True))
+    at = round(LAST.replace(tzinfo=UTC).timestamp()) * 1_000_000
+    brokers = [
+        of_dan | {"broker": "/logs/b1", "lines": 52, "last_us": at - 1_000_000},
+        of_dan | {"broker": "/logs/b2", "lines": 28, "last_us": at},
+    ]
+    before, _ = opened(client, "User:dan")
+    load(
+        write_result(
+            tmp_path / "brokers",
+            BINDINGS,
+            requests=REFUSED.values(),
+            denied_by_broker=brokers,
+            broker_names={"/logs/b1": "broker 1"},
+        ),
+        read_cluster,
+    )
+
+    after, _ = opened(client, "User:dan")
+
+    def brokers_of(answer):
+        text = unescape(answer.content.decode()).split("Brokers, whole log</dt>")[1].split("</dd>")[0]
+        return " ".join(re.sub("<[^>]+>", " ", text).split())
+
+    assert "cannot tell" in brokers_of(before)
+    assert brokers_of(after) == "52 on broker 1, 28 on /logs/b2"
+    (row,) = [row for row in after.context["rows"] if row.opened]
+    assert row.denial.last_broker == "/logs/b2"
 
 
 def test_the_list_takes_at_most_thirteen_queries_and_reads_no_large_column(
