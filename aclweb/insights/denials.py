@@ -675,7 +675,7 @@ def _sifted(
         if not (wanted.state or wanted.closed) and state not in _OPEN:
             closed_lines += in_window
             continue
-        listed[_place(causes, states, row) if wanted.folds else key].append(row)
+        listed[_place(causes, states, row) if wanted.folds and not wanted.like else key].append(row)
     if not (wanted.cause or wanted.owner is not None or causes.whole):
         bursts = groups.filter(states.q(wanted.state), has_burst=True).count()
     folds = tuple(_folds(listed, states, wanted)) if causes.whole else ()
@@ -806,7 +806,7 @@ def states_of(
     return States(said, load.tells_quiet)
 
 
-def _ordered(groups: QuerySet[DenialGroup], states: States, wanted: Wanted) -> QuerySet[DenialGroup]:
+def _ordered(groups: QuerySet[DenialGroup], states: States, wanted: Wanted) -> Any:
     """Return the groups in the state asked for, or all with the open ones first, in the order asked for."""
     is_open = states.q(State.NEW) | states.q(State.BEING_FIXED)
     return (

@@ -100,7 +100,7 @@ def test_what_is_counted_in_all_is_what_the_log_holds(owned, given):  # noqa: F8
 
 def test_an_owner_of_principals_alone_has_a_row(owned, given, page_of):  # noqa: F811
     owned.owned_names.create(kind="PRINCIPAL", pattern_type="LITERAL", name="User:eve", owner="eve's team")
-    given(requests=[*REQUESTS, request("User:eve", "READ", "payments.eu", lines=4)])
+    given(requests=[*REQUESTS, request("User:eve", "WRITE", "payments.eu", lines=4)])
 
     row = by_owner(owned, days=None).of("eve's team")
     (told,) = [

@@ -148,6 +148,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         if file is not None:
             return file
     pairs = list(_pairs(found.proposal)) if found.proposal else []
+    commands = _commands(found)
     context: dict[str, Any] = {
         "cluster": cluster,
         "principal": principal,
@@ -169,7 +170,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             ("Side by side", without(request.GET, "view"), request.GET.get("view") != "lines"),
             ("As lines", with_field(request.GET, "view", "lines"), request.GET.get("view") == "lines"),
         ],
-        "commands": _commands(found),
+        "commands": commands[:ROWS_SHOWN],
+        "more_commands": max(0, len(commands) - ROWS_SHOWN),
         "rights": _rights(found),
         "used_rights": sum(bool(each.lines) for each in found.held),
         "unknown_patterns": _unknown_patterns(found),
@@ -283,10 +285,11 @@ def _exported(found: Narrowing) -> Iterator[dict[str, str | int]]:
         yield dict(zip(RIGHT_COLUMNS, values, strict=True))
 
 
-def _commands(found: Narrowing) -> str:
+def _commands(found: Narrowing) -> list[str]:
+    """Return the lines of the edit as commands."""
     if found.proposal is None or found.authorizer is None or not found.proposal.delta:
-        return ""
-    return "".join(exporting.written_plan(found.proposal.delta.steps(), found.authorizer))
+        return []
+    return "".join(exporting.written_plan(found.proposal.delta.steps(), found.authorizer)).splitlines()
 
 
 def _checks(found: Narrowing) -> Iterator[Check]:
