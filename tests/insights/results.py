@@ -100,6 +100,9 @@ def write_result(
             for day in log_days(entry["name"], permit_hours=ALL_HOURS if entry["permits"] else ())
         ]
     coverage, denied_by_broker = list(coverage), list(denied_by_broker)
+    rows = {"usage": len(usage), "requests": len(requests), "coverage": len(coverage)}
+    if denied_by_broker:
+        rows["denied_by_broker"] = len(denied_by_broker)
     lost = sum(entry["lines"] for entry in unparsed)
     manifest = {
         "format": 1,
@@ -111,7 +114,7 @@ def write_result(
         "coverage": {"first_at": str(FIRST), "last_at": str(LAST), "permits_seen": bool(permits)},
         "declarations": {"super_users": {}, "default_allow": 0, "default_deny_uncovered": 0},
         "disagreements": {"requests": 0, "lines": 0},
-        "rows": {"usage": len(usage), "requests": len(requests), "coverage": len(coverage)},
+        "rows": rows,
     } | facts
     with new_result(folder) as unfinished:
         write_table(unfinished, "usage", pa.Table.from_pylist(usage, schema=_USAGE))
@@ -121,7 +124,6 @@ def write_result(
             pa.Table.from_pylist(requests, schema=_REQUESTS).drop_columns(list(without)),
         )
         if denied_by_broker:
-            manifest["rows"]["denied_by_broker"] = len(denied_by_broker)
             write_table(unfinished, "denied_by_broker", pa.Table.from_pylist(denied_by_broker))
         write_table(unfinished, "coverage", pa.Table.from_pylist(coverage, schema=COVERAGE_SCHEMA))
         write_manifest(unfinished, manifest)

@@ -22,9 +22,10 @@ from tests.browsing import axe_violations
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 - a fixture
-from tests.insights.results import request, write_result
+from tests.insights.results import FIRST, request, write_result
 
 PAGE = "/c/test-eu/insights/week/"
+DAYS_OF_STORM = ("2026-11-07", "2026-11-20")
 
 
 @pytest.fixture
@@ -196,3 +197,22 @@ def test_on_a_phone_the_tab_that_is_shown_is_in_sight(logged, cho, window):
     tab = page.locator(".tabs [aria-current]").bounding_box()
     assert tab["x"] >= 0
     assert tab["x"] + tab["width"] <= 390
+
+
+def test_new_principals_and_hosts_are_parts_of_the_page_and_of_the_file(logged, cho, signed_in, tmp_path):
+    known = [
+        request("User:storm", "READ", "orders", days=[{"day": day, "lines": 2} for day in DAYS_OF_STORM])
+        | {"first_at": FIRST, "lines": 4},
+        request("User:storm", "READ", "orders", host="10.9.9.9", lines=3),
+        request("User:fresh", "READ", "orders", lines=7, allowed=True),
+    ]
+    load(write_result(tmp_path / "again", BINDINGS, requests=known), logged)
+    client = signed_in(cho)
+
+    page, told = text_of(client.get(PAGE)), client.get(PAGE, {"format": "md"}).content.decode()
+
+    assert "1 principal was logged for the first time." in page
+    assert "7 requests, 0 of them denied" in page.split("New principals")[1]
+    assert "1 pair of principal and host was logged for the first time." in page
+    assert "- `User:storm from 10.9.9.9`: 3 requests, 3 of them denied" in told
+    assert "The log does not hold a day before the 23 days of silence." in page

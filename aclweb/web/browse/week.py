@@ -248,7 +248,7 @@ def _of_arrivals(cluster: Cluster, found: Arrivals | None) -> Iterator[Part]:
         found.principals,
         found.why_not,
         found.doubt,
-        ("principal", "was logged for the first time", "were logged for the first time"),
+        ("principal", "principals", "was logged for the first time", "were logged for the first time"),
     )
     yield _arrived(
         cluster,
@@ -256,7 +256,12 @@ def _of_arrivals(cluster: Cluster, found: Arrivals | None) -> Iterator[Part]:
         found.hosts,
         found.why_not,
         found.doubt,
-        ("pair of principal and host", "was logged for the first time", "were logged for the first time"),
+        (
+            "pair of principal and host",
+            "pairs of principal and host",
+            "was logged for the first time",
+            "were logged for the first time",
+        ),
     )
     yield _arrived(
         cluster,
@@ -266,6 +271,7 @@ def _of_arrivals(cluster: Cluster, found: Arrivals | None) -> Iterator[Part]:
         found.doubt,
         (
             "principal",
+            "principals",
             f"was logged on none of the {QUIET_DAYS} days before, and earlier than that",
             f"were logged on none of the {QUIET_DAYS} days before, and earlier than that",
         ),
@@ -273,11 +279,16 @@ def _of_arrivals(cluster: Cluster, found: Arrivals | None) -> Iterator[Part]:
 
 
 def _arrived(
-    cluster: Cluster, title: str, found: Arrived | None, why_not: str, doubt: str, words: tuple[str, str, str]
+    cluster: Cluster,
+    title: str,
+    found: Arrived | None,
+    why_not: str,
+    doubt: str,
+    words: tuple[str, str, str, str],
 ) -> Part:
     if found is None:
         return Part(title, CANNOT_TELL, f"{why_not}.")
-    noun, one, many = words
+    noun, nouns, one, many = words
     more = f" Some may have been permitted earlier: {doubt}." if doubt and found.count else ""
     if not found.count:
         return Part(title, KNOWN, f"No {noun} {one}.")
@@ -291,7 +302,7 @@ def _arrived(
         for each in found.rows
     )
     least = "At least " if found.is_cut else ""
-    told = f"{least}{number_of(found.count, noun)} {one if found.count == 1 else many}.{more}"
+    told = f"{least}{number_of(found.count, noun, nouns)} {one if found.count == 1 else many}.{more}"
     return Part(title, TO_DO, told, rows, found.count - len(rows))
 
 
