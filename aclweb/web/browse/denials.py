@@ -172,7 +172,7 @@ def _page(
         "is_whole": _is_whole(found.load),
         "closed": _closed(request.GET, found),
         "acls_url": reverse("denials-acls", args=[cluster.slug]),
-        "one_of_fold": wanted.like,
+        "one_of_fold": wanted.like if found.all_judged else "",
         "every_url": _shut(without(request.GET, "like")),
         "bursts": _bursts(request.GET, found),
         "judged": MOST_GROUPS,
