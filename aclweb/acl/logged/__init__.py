@@ -22,6 +22,7 @@ from aclweb.acl.logged.evidence import (
     why_young_stays,
     with_gone,
 )
+from aclweb.acl.logged.fewest_acls import SmallestSet, smallest_set
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
 from aclweb.acl.logged.least_privilege import propose
 from aclweb.acl.logged.near_names import NearNames, nearest
@@ -30,7 +31,6 @@ from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
 from aclweb.acl.logged.rights import HeldRight, Rights, held_rights, rights_of
 from aclweb.acl.logged.settling import Settling
-from aclweb.acl.logged.smallest_set import SmallestSet, smallest_set
 
 __all__ = [
     "ALL_HOURS",

@@ -105,7 +105,7 @@ class RightRow:
 
 @dataclass(frozen=True)
 class Check:
-    """Something to know before the draft is opened; known: whether it can be told."""
+    """Something to know before the draft is opened; known: whether the log shows it."""
 
     known: bool
     sentence: str
