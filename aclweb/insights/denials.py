@@ -350,11 +350,12 @@ def with_keys(
     now = in_force(cluster)
     groups = groups_of(load, 0)
     states = states_of(cluster, load, groups, in_force_since)
-    wanted = {key for key in keys if _KEY.fullmatch(key)}
-    if like:
+    # No database looks for every text, such as one with a NUL.
+    wanted, alike = ({key for key in given if _KEY.fullmatch(key)} for given in (keys, like))
+    if alike:
         causes = causes_of(load, now)
         places = {
-            _place(causes, states, row) for row in _narrow_rows(groups.filter(key__in=list(like)), causes)
+            _place(causes, states, row) for row in _narrow_rows(groups.filter(key__in=list(alike)), causes)
         }
         wanted |= {row[0] for row in _narrow_rows(groups, causes) if _place(causes, states, row) in places}
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
