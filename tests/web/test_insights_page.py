@@ -642,6 +642,8 @@ def test_a_denial_is_opened_marked_and_walked_to_the_impact_of_its_draft(window,
     row.get_by_role("button", name="Set state").click()
     page.get_by_text("Expected, set by ada on").wait_for()
     row.get_by_role("link", name="Close").click()
+    # What is expected is folded until somebody asks for it.
+    page.get_by_role("link", name="Show all").click()
     row.get_by_role("link", name="Open the denials of User:dan").wait_for()
 
     page.set_viewport_size({"width": 390, "height": 700})
