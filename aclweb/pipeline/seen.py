@@ -154,7 +154,7 @@ def uses(determining: pa.Array, one_of: pa.Array, settled: Truths, facts: Facts)
 
 
 def _named(found: Folded) -> pa.StructArray:
-    """Return in how many lines brokers gave each ACL as their rule."""
+    """Return in how many lines brokers named each ACL."""
     named = whole(found.rows, "named_key")
     is_named = np.asarray(named.is_valid())
     given = _summed_by(named.filter(pa.array(is_named)), found.row_facts.at(is_named))

@@ -33,7 +33,7 @@ def test_what_is_allowed_by_now_and_what_a_deny_forbids_get_no_acl():
     assert [each.request.principal for each in found.not_allowed] == ["User:eve"]
 
 
-def test_one_prefix_and_any_host_take_the_place_of_several_acls_where_they_are_chosen():
+def test_one_prefix_and_any_host_can_take_the_place_of_several_acls():
     asked = [
         denied("User:bob", "READ", "orders.a"),
         denied("User:bob", "READ", "orders.b", host="10.0.0.8"),

@@ -9,7 +9,7 @@ import pytest
 from aclweb.acl.logged.evidence import NO_HOURS
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights import queries, unused
-from aclweb.insights.coverage import coverage
+from aclweb.insights.coverage import Unread, coverage
 from aclweb.insights.current import current_load
 from aclweb.insights.declarations import declarations
 from aclweb.insights.models import Load
@@ -245,7 +245,7 @@ def test_coverage_tells_the_span_and_what_was_not_understood(given, read_cluster
     assert not found.cannot_tell
     assert found.sentences[0].startswith("The log covers 2026-11-07 08:00 to 2026-11-20 20:00")
     assert "7 lines could not be understood" in " ".join(found.sentences)
-    assert found.unparsed == (("no log record", 7, "java.io.IOException"),)
+    assert found.unparsed == (Unread("no log record", 7, "java.io.IOException"),)
     assert [entry.name for entry in found.files] == ["broker-1.log", "broker-2.log"]
 
 
