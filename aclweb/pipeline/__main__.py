@@ -9,8 +9,8 @@ import re
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -27,7 +27,6 @@ from aclweb.pipeline.access import (
     Look,
     bytes_of,
     check_zones,
-    extend,
     is_noted,
     look,
     look_since,
@@ -50,10 +49,20 @@ from aclweb.pipeline.job import (
 )
 from aclweb.pipeline.known_brokers import KnownBrokers, read_brokers
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.log_sources import LogSource, by_file, known_brokers, read_sources
+from aclweb.pipeline.log_sources import (
+    BROKERS,
+    BY_KEY,
+    LogSource,
+    Sources,
+    TopicSource,
+    by_file,
+    known_brokers,
+    read_sources,
+)
 from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
+from aclweb.pipeline.portions import extend_in_portions, portions_of
 from aclweb.pipeline.preflight import check_executors
-from aclweb.pipeline.progress import Progress, told_to
+from aclweb.pipeline.progress import Progress, told_to, untold
 from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.reprocessing import Again, reprocess
 from aclweb.pipeline.reprocessing import summary as reprocess_summary
@@ -72,13 +81,17 @@ from aclweb.pipeline.storage import (
 )
 from aclweb.pipeline.table import NoTableError, Table, TableError, Window
 from aclweb.pipeline.table.versions import latest
-from aclweb.pipeline.topics import BROKERS, BY_KEY, MESSAGES_AT_ONCE, Topic, read_client_options, stream
+from aclweb.pipeline.topic_sources import extend_from_topics, note_unread
+from aclweb.pipeline.topics import MESSAGES_AT_ONCE, Span, Topic, read_bound, read_client_options, stream
 
 Decider = Callable[[SparkSession, Snapshot, Logged, Path, Keep], Manifest]
 
 # So much text of a log is in a byte of an access table, or more.
 _TEXT_IN_TABLE = 10
 _TOPIC_BYTES = 64 << 20
+
+COUNTING, READING_AGAIN, DECIDING = "Counting, parsing and adding up", "Reading days again", "Deciding"
+"""Steps of `access` and `usage`; each topic has one of its own."""
 
 
 def main(arguments: Sequence[str] | None = None, start_spark: StartSpark | None = None) -> int:
@@ -160,7 +173,11 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
         check_address(given)
     snapshot = _snapshot_of_access(options)
     cluster, sources = _cluster(options, snapshot), _sources(options, options.time_zone)
-    if watch.last and _is_as_before(options, watch, watch.last, snapshot, cluster, sources):
+    if (
+        watch.last
+        and not sources.topics
+        and _is_as_before(options, watch, watch.last, snapshot, cluster, sources.paths)
+    ):
         return True
 
     def started(stack: ExitStack, log_bytes: float | None) -> SparkSession:
@@ -175,7 +192,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
             _progress(f"Starting Spark for the access table at {options.out}.")
             spark = started(stack, None)
         table = folder_at(options.out, spark)
-        looked = look(table, cluster, sources)
+        looked = look(table, cluster, sources.paths)
         watch.begin(
             [
                 *(f"{path}: {state.state}. {state.reason}" for path, state in looked.found.problems),
@@ -185,15 +202,21 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
         )
         check_zones(looked)
         brokers = known_brokers(looked.sources)
-        is_done = True
-        if not _has_nothing_to_do(options, watch, looked, table, snapshot, brokers):
+        topics, is_done = sources.topics, True
+        if not topics:
+            note_unread(table, cluster, {})
+        if topics or not _has_nothing_to_do(options, watch, looked, table, snapshot, brokers):
+            progress = stack.enter_context(_told(options.progress, _steps(options, looked, topics)))
             if spark is None:
-                files = number_of(len(looked.found.fresh), "log file")
-                _progress(f"Starting Spark for {files} with something new.")
-                # A JVM that goes on serves later looks too, and nobody knows how much those will read.
+                what = _and_topics(number_of(len(looked.found.fresh), "log file"), topics)
+                _progress(f"Starting Spark for {what} with something new.")
+                # A JVM that goes on serves later looks too, and nobody knows how much those will read. Nor is it
+                # known of topics; what runs once is mostly what came since the last time.
                 is_known = options.every is None and options.reprocess is None
-                spark = started(stack, bytes_of(looked) if is_known else None)
-            is_done = _change(spark, options, watch, looked, table, snapshot, brokers)
+                log_bytes = bytes_of(looked) + _TOPIC_BYTES * len(topics)
+                spark = started(stack, log_bytes if is_known else None)
+            progress.spark = spark
+            is_done = _change(spark, options, watch, looked, table, snapshot, topics, progress)
         if is_distant(options.out) and options.every is not None:
             watch.last = replace(looked, base=latest(looked.folder))
     return is_done
@@ -246,26 +269,40 @@ def _change(
     looked: Look,
     table: Folder,
     snapshot: Snapshot | None,
-    brokers: KnownBrokers,
+    topics: Sequence[TopicSource],
+    progress: Progress,
 ) -> bool:
     """Add what is new, read days again and decide, as far as that is wanted; return whether all of it was done."""
     files = [fresh.path for fresh in looked.found.fresh]
-    is_done = True
     read = list(looked.sources) if options.reprocess else files
     if read and not runs_here(spark):
         check_executors(spark, read)
     if files:
-        _progress("Counting, parsing and adding up.")
-        extended = extend(spark, looked, keep_days=options.keep_days)
+        portions = portions_of(looked.found.fresh)
+        extended = extend_in_portions(
+            spark,
+            looked,
+            portions,
+            keep_days=options.keep_days,
+            begin=lambda number: _begin(progress, _counting(number, len(portions))),
+        )
         for warning in extended.warnings:
             print(warning, file=sys.stderr)
         print("\n".join(access_summary(extended)))
         print(f"Written to {options.out}.", flush=True)
+    elif topics:
+        note_sources(looked)
+    if topics:
+        _read_topics(spark, options, looked, table, topics, progress)
+    is_done = True
     if options.reprocess is not None:
+        _begin(progress, READING_AGAIN)
         is_done = _read_again(spark, options, looked, table)
     if snapshot is not None and options.usage is not None:
-        _progress("Deciding.")
-        opened = Table.open(table, looked.cluster)
+        opened, brokers = Table.open(table, looked.cluster), known_brokers(looked.sources)
+        if topics and watch.known == state_of(snapshot, state_with(opened, brokers)):
+            return is_done
+        _begin(progress, DECIDING)
         with result_at(options.usage, spark) as out:
             manifest = run_usage_of_table(spark, snapshot, opened, Window(), out, brokers)
         watch.known = manifest["state"]
@@ -274,9 +311,69 @@ def _change(
     return is_done
 
 
+def _steps(options: Namespace, looked: Look, topics: Sequence[TopicSource]) -> list[str]:
+    """Return the steps of a look in their order."""
+    portions = len(portions_of(looked.found.fresh))
+    steps = [_counting(number, portions) for number in range(1, portions + 1)]
+    steps += list(dict.fromkeys(_reading(topic) for topic in topics))
+    steps += [READING_AGAIN] if options.reprocess is not None else []
+    return [*steps, DECIDING] if options.usage is not None else steps
+
+
+def _counting(number: int, portions: int) -> str:
+    return f"{COUNTING}, portion {number} of {portions}" if portions > 1 else COUNTING
+
+
+def _reading(topic: TopicSource) -> str:
+    return f"Reading the topic {topic.topic}"
+
+
+@contextmanager
+def _told(descriptor: int | None, steps: Sequence[str]) -> Iterator[Progress]:
+    """Yield a progress that is written to an open file, or to nobody."""
+    if descriptor is None:
+        yield Progress(steps, untold)
+        return
+    with told_to(descriptor, steps) as progress:
+        yield progress
+
+
+def _begin(progress: Progress, step: str) -> None:
+    """Say to whoever listens that a step begins."""
+    _progress_of_step(step)
+    progress.begin(step)
+
+
+def _and_topics(files: str, topics: Sequence[TopicSource]) -> str:
+    return f"{files} and {number_of(len(topics), 'topic')}" if topics else files
+
+
+def _read_topics(
+    spark: SparkSession,
+    options: Namespace,
+    looked: Look,
+    table: Folder,
+    topics: Sequence[TopicSource],
+    progress: Progress,
+) -> None:
+    """Add what is new in topics. Raises JobError where nothing else is there to read and none of them can be."""
+    unread = extend_from_topics(
+        spark,
+        topics,
+        table,
+        looked.cluster,
+        keep_days=options.keep_days,
+        report=lambda sentence: print(sentence, flush=True),
+        step=lambda topic: _begin(progress, _reading(topic)),
+    )
+    if len(unread) == len(topics) and not looked.sources:
+        raise JobError(unread[0])
+    for sentence in unread:
+        print(sentence, file=sys.stderr)
+
+
 def _read_again(spark: SparkSession, options: Namespace, looked: Look, table: Folder) -> bool:
     """Read days of the table again; return whether all of them were."""
-    _progress("Reading days again.")
     first, last = options.reprocess
     done = reprocess(
         spark,
@@ -300,10 +397,10 @@ def _snapshot_of_access(options: Namespace) -> Snapshot | None:
     return read_snapshot(Path(options.snapshot)) if options.snapshot else None
 
 
-def _sources(options: Namespace, zone: str | None = None) -> Sequence[LogSource]:
+def _sources(options: Namespace, zone: str | None = None) -> Sources:
     """Return the logs that the words of a command name; zone: that of `--time-zone`, where a job takes it."""
     if not options.source:
-        return [LogSource(path, zone=zone, layout=options.layout) for path in options.log]
+        return Sources(tuple(LogSource(path, zone=zone, layout=options.layout) for path in options.log))
     if zone or options.layout:
         raise SourceError(
             "--source names the zone and the layout of each log; leave out --time-zone, --layout and --pattern."
@@ -313,7 +410,16 @@ def _sources(options: Namespace, zone: str | None = None) -> Sequence[LogSource]
 
 def _usage(options: Namespace) -> int:
     """Tell which ACLs were used, from logs or from an access table."""
-    return _decide(options, write_usage, summary)
+    with _told(options.progress, (DECIDING,)) as progress:
+        return _decide(options, partial(_watched_usage, progress), summary)
+
+
+def _watched_usage(
+    progress: Progress, spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep
+) -> Manifest:
+    progress.spark = spark
+    progress.begin(DECIDING)
+    return write_usage(spark, snapshot, logged, out, keep)
 
 
 def _analyse(options: Namespace) -> int:
@@ -344,6 +450,9 @@ def _stream(options: Namespace) -> int:
     conf = _settings(options.conf)
     settings = text_of(Path(options.options), "The settings of the Kafka client") if options.options else ""
     topic = Topic(options.topic, options.kafka, read_client_options(settings), options.broker)
+    span = Span(*(read_bound(given) if given else None for given in (options.first, options.until)))
+    if span.end is not None and options.every:
+        raise SourceError("--until ends where it says, and --every never ends; give one of them.")
     check_address(options.out)
     _progress(f"Starting Spark for the topic {topic.name}.")
     # How much there is, Spark finds out; what runs once is mostly what came since the last time.
@@ -361,6 +470,7 @@ def _stream(options: Namespace) -> int:
             report=lambda sentence: print(sentence, flush=True),
             every_seconds=options.every,
             messages_at_once=options.at_once,
+            span=span,
         )
     print(f"Written to {options.out}." if added else "Nothing new.")
     return 0
@@ -391,7 +501,13 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
             _progress("Adding up and deciding.")
             logged = read_table(spark, table, window, keep, brokers)
         else:
-            sources = by_file(_sources(options))
+            given = _sources(options)
+            if given.topics:
+                raise SourceError(
+                    f"The topic {given.topics[0].topic!r} is read into an access table only; make one with `access`, "
+                    "and give it with --table."
+                )
+            sources = by_file(given.paths)
             files = sorted(sources)
             _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
             spark = stack.enter_context(start(log_bytes=bytes_in(files)))
@@ -503,9 +619,10 @@ def _package(options: Namespace) -> int:
 
 
 def _round(_options: Namespace) -> int:
-    """Run the jobs that standard input names, in one Spark application."""
+    """Run the jobs that standard input names, in one Spark application; each says how far it is among the answers."""
     with answers_alone() as answers:
-        serve(main, sys.stdin, answers)
+        told = ("--progress", str(answers.fileno()))
+        serve(lambda words, start: main([*words, *told], start), sys.stdin, answers)
     return 0
 
 
@@ -565,21 +682,18 @@ def _parser() -> ArgumentParser:
         "--out", required=True, metavar="TABLE", help="the folder of the table; new rows are added"
     )
     _add_table_choices(access)
+    _add_progress(access)
     _add_spark(access)
 
     usage = jobs.add_parser("usage", help="which ACLs were used, who was refused, what the logs confirm")
+    _add_progress(usage)
     _add_reading(usage)
 
     for name, analysis in ANALYSES.items():
         parser_of = jobs.add_parser(name, help=analysis.help)
         if analysis.add_arguments is not None:
             analysis.add_arguments(parser_of)
-        parser_of.add_argument(
-            "--progress",
-            type=_descriptor,
-            metavar="FD",
-            help="say how far it is as JSON lines into this open file, and end once nobody reads them",
-        )
+        _add_progress(parser_of)
         _add_reading(parser_of)
 
     _add_stream(
@@ -591,6 +705,15 @@ def _parser() -> ArgumentParser:
     package = jobs.add_parser("package", help="write aclweb.zip and run_pipeline.py for spark-submit")
     package.add_argument("--out", required=True, help="the folder for the two files")
     return parser
+
+
+def _add_progress(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--progress",
+        type=_descriptor,
+        metavar="FD",
+        help="say how far it is as JSON lines into this open file, and end once nobody reads them",
+    )
 
 
 def _add_stream(parser: ArgumentParser) -> None:
@@ -613,6 +736,18 @@ def _add_stream(parser: ArgumentParser) -> None:
         default=BY_KEY,
         help="what names the broker of a record: the message's key, or only the topic, and then no hour counts as "
         f"covered (default: {BY_KEY})",
+    )
+    parser.add_argument(
+        "--from",
+        dest="first",
+        metavar="OFFSETS|TIME",
+        help="where a topic that was never read begins: offsets such as '{\"0\": 5}', or a moment of its messages such "
+        "as 2026-11-01T08:00, in UTC (default: its beginning)",
+    )
+    parser.add_argument(
+        "--until",
+        metavar="OFFSETS|TIME",
+        help="read no message at or behind these offsets, or of this moment or later (default: all that is there)",
     )
     _add_every(parser, "end when all that is there was read")
     parser.add_argument(
@@ -708,7 +843,8 @@ def _add_logs(add: Callable[..., Any]) -> None:
     add(
         "--source",
         metavar="FILE",
-        help="a JSON list of logs, each with its path, broker, time_zone, level and layout or pattern",
+        help="a JSON list of logs, each with its path, broker, time_zone, level and layout or pattern; for `access` "
+        "also topics, each with topic, kafka, options, broker_by, time_zone and layout or pattern",
     )
 
 

@@ -32,6 +32,7 @@ from aclweb.pipeline.table.parts import (
 )
 from aclweb.pipeline.table.reading import folder_of
 from aclweb.pipeline.table.versions import PARSER, Version, latest
+from aclweb.pipeline.topics import SCHEME
 from aclweb.pipeline.writing import Writing
 
 KEPT_DAYS = 400
@@ -55,7 +56,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Extended:
-    """What a run of the job added. warnings: sentences about files that could not be read, or were left for later."""
+    """What a run of the job added.
+
+    warnings: sentences about files that could not be read, or were left for later. counted: the bytes that were.
+    """
 
     version: Version
     files: int
@@ -63,6 +67,7 @@ class Extended:
     decisions: int
     too_old: int
     warnings: tuple[str, ...]
+    counted: tuple[Fresh, ...] = ()
 
 
 def look(table: Folder | Path, cluster: str, sources: Sequence[LogSource]) -> Look:
@@ -143,8 +148,11 @@ def _sources(looked: Look, counted: Sequence[Fresh], oldest_day: str = "") -> li
     return [source.as_dict() for source in found]
 
 
-def _problems(looked: Look) -> dict[str, dict[str, Any]]:
-    return {path: state.as_dict() for path, state in looked.found.problems}
+def _problems(looked: Look) -> dict[str, Mapping[str, Any]]:
+    """Return the files that cannot be read, and what is known of topics beside them."""
+    known = looked.base.problems if looked.base else {}
+    topics = {path: found for path, found in known.items() if path.startswith(SCHEME)}
+    return topics | {path: state.as_dict() for path, state in looked.found.problems}
 
 
 def bytes_of(looked: Look) -> int:
@@ -168,9 +176,12 @@ def extend(
     *,
     keep_days: int = KEPT_DAYS,
     today: date | None = None,
+    wanted: Sequence[Fresh] | None = None,
+    counted: Sequence[Fresh] = (),
 ) -> Extended:
     """Add what is new in the logs to the table, in one step; return what was added.
 
+    wanted: a part of what is new, all unless given. counted: what the table has since the look; its base is newer.
     Nothing that is persisted outlives the run. Raises JobError where no file can be read, and TableError where
     the table cannot be changed.
     """
@@ -178,15 +189,18 @@ def extend(
     with unfinished_folder(looked.folder) as unfinished, keeping() as keep:
         if looked.base:
             check(looked.folder, looked.base.all_parts())
-        return _Extending(spark, looked, unfinished, keep, oldest_day).run()
+        part = looked.found.fresh if wanted is None else wanted
+        return _Extending(spark, looked, part, counted, unfinished, keep, oldest_day).run()
 
 
 @dataclass(frozen=True)
 class _Extending:
-    """One change of the table. oldest_day: the first day that is kept."""
+    """One change of the table, as `extend` has it. oldest_day: the first day that is kept."""
 
     spark: SparkSession
     looked: Look
+    wanted: Sequence[Fresh]
+    before: Sequence[Fresh]
     unfinished: str
     keep: Keep
     oldest_day: str
@@ -195,7 +209,7 @@ class _Extending:
         looked = self.looked
         with looked.folder.scratch(f"{self.unfinished}/new") as (copies, shown):
             counted = count_bytes(
-                self.spark, looked.found.fresh, copies, self.keep, shown=shown, zone_of=looked.zone_of
+                self.spark, self.wanted, copies, self.keep, shown=shown, zone_of=looked.zone_of
             )
             return self._write(counted)
 
@@ -207,7 +221,7 @@ class _Extending:
         added = writing.add(
             counted.lines,
             counted.coverage,
-            sources=_sources(looked, counted.fresh, self.oldest_day),
+            sources=_sources(looked, [*self.before, *counted.fresh], self.oldest_day),
             problems=_problems(looked),
             zones={fresh.source.broker: looked.zone_of(fresh) for fresh in counted.fresh},
         )
@@ -221,6 +235,7 @@ class _Extending:
                 f"{path}: It changed while it was read; it is read at the next run."
                 for path in counted.changed
             ),
+            counted=tuple(counted.fresh),
         )
 
 

@@ -17,6 +17,11 @@ from aclweb.pipeline.given import text_of
 from aclweb.pipeline.known_brokers import KnownBrokers, level_of
 
 _KEYS = ("path", "broker", "time_zone", "layout", "pattern", "level")
+_TOPIC_KEYS = ("topic", "kafka", "options", "broker_by", "time_zone", "layout", "pattern")
+
+BY_KEY, BY_TOPIC = "key", "topic"
+BROKERS = (BY_KEY, BY_TOPIC)
+"""What names the broker of a record of a topic: the message's key, or nothing but the topic."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,30 @@ class LogSource:
     zone: str | None = None
     layout: str | None = None
     level: str = ""
+
+
+@dataclass(frozen=True)
+class TopicSource:
+    """A topic whose messages are records.
+
+    kafka: HOST:PORT,… of its brokers. options: a file of settings of a Kafka client, empty for none. broker_by: of
+    BROKERS. zone and layout: as a LogSource has them.
+    """
+
+    topic: str
+    kafka: str
+    options: str = ""
+    broker_by: str = BY_KEY
+    zone: str | None = None
+    layout: str | None = None
+
+
+@dataclass(frozen=True)
+class Sources:
+    """All places where the records of a cluster are."""
+
+    paths: tuple[LogSource, ...] = ()
+    topics: tuple[TopicSource, ...] = ()
 
 
 def by_file(sources: Sequence[LogSource]) -> dict[str, LogSource]:
@@ -74,8 +103,8 @@ def known_brokers(files: Mapping[str, LogSource]) -> KnownBrokers:
     return KnownBrokers(broker_names(files), levels=broker_levels(files))
 
 
-def read_sources(path: Path) -> tuple[LogSource, ...]:
-    """Return the sources in a file: a JSON list of objects with path and, if known, the other keys of docs/pipeline.md.
+def read_sources(path: Path) -> Sources:
+    """Return the sources in a file: a JSON list of objects with the keys of docs/pipeline.md.
 
     Raises NotationError for a file that cannot be read, SourceError for one that is no such list.
     """
@@ -88,24 +117,41 @@ def read_sources(path: Path) -> tuple[LogSource, ...]:
         raise SourceError(
             f'The sources in {str(path)!r} are no list; write it as [{{"path": "/var/log/kafka"}}].'
         )
-    return tuple(_source(one, number) for number, one in enumerate(found, 1))
-
-
-def _source(found: Any, number: int) -> LogSource:
-    if not isinstance(found, dict) or not found.get("path"):
-        raise SourceError(f"Source {number} has no 'path'; name a file, a folder or a pattern.")
-    wrong = next(
-        (key for key, value in found.items() if key not in _KEYS or not isinstance(value, str)), None
+    read = [_source(one, number) for number, one in enumerate(found, 1)]
+    return Sources(
+        tuple(one for one in read if isinstance(one, LogSource)),
+        tuple(one for one in read if isinstance(one, TopicSource)),
     )
+
+
+def _source(found: Any, number: int) -> LogSource | TopicSource:
+    is_topic = isinstance(found, dict) and "topic" in found
+    if not is_topic and not (isinstance(found, dict) and found.get("path")):
+        raise SourceError(f"Source {number} has no 'path'; name a file, a folder or a pattern, or a 'topic'.")
+    keys = _TOPIC_KEYS if is_topic else _KEYS
+    wrong = next((key for key, value in found.items() if key not in keys or not isinstance(value, str)), None)
     if wrong is not None:
         raise SourceError(
-            f"Source {number} has {wrong!r}, which is no key or no text; the keys are {', '.join(_KEYS)}."
+            f"Source {number} has {wrong!r}, which is no key or no text; the keys are {', '.join(keys)}."
         )
     try:
+        if is_topic:
+            return _topic(found)
         level = level_of(found.get("level", ""))
         return LogSource(found["path"], found.get("broker", ""), _zone(found), _layout(found), level)
     except (NotationError, SourceError) as error:
         raise SourceError(f"Source {number}: {error}") from error
+
+
+def _topic(found: Mapping[str, str]) -> TopicSource:
+    broker_by = found.get("broker_by") or BY_KEY
+    if broker_by not in BROKERS:
+        raise SourceError(f"'broker_by' is {broker_by!r}; use {' or '.join(BROKERS)}.")
+    if not found.get("kafka"):
+        raise SourceError(f"The topic {found['topic']!r} has no 'kafka'; name its brokers as HOST:PORT.")
+    return TopicSource(
+        found["topic"], found["kafka"], found.get("options", ""), broker_by, _zone(found), _layout(found)
+    )
 
 
 def _zone(found: Mapping[str, str]) -> str | None:

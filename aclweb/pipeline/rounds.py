@@ -1,8 +1,8 @@
 """How do several jobs run one after another in one Spark application?
 
 Whoever starts this process writes a job a line, the words of its command as a JSON list, and reads a line of JSON for
-each: its exit `status`, and what it wrote as `errors`. A job that fails costs itself. The process ends when there
-are no more jobs to read.
+each: its exit `status`, and what it wrote as `errors`. Before it come the lines in which the job says how far it is
+(`progress`). A job that fails costs itself. The process ends when there are no more jobs to read.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -29,6 +30,7 @@ from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.job import keeping
 from aclweb.pipeline.layout_counts import lines_of_messages
+from aclweb.pipeline.log_sources import BY_KEY, BY_TOPIC
 from aclweb.pipeline.readings import Reading, layout_in
 from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table.changing import unfinished_folder
@@ -47,9 +49,6 @@ CONNECTOR = (
     "org.apache.commons:commons-pool2:2.13.1",
 )
 """Spark's connector for Kafka and all that it needs beside Spark, as it is tested."""
-
-BY_KEY, BY_TOPIC = "key", "topic"
-BROKERS = (BY_KEY, BY_TOPIC)
 
 SCHEME = "kafka:"
 """What stands before a topic where a table names the file of a record."""
@@ -108,21 +107,77 @@ class Position:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A place in a topic that a person named: the offset of some partitions, or a moment for all.
+
+    milliseconds: since 1970, where a moment was named; it means the first message of that time or later.
+    """
+
+    offsets: Mapping[int, int] = field(default_factory=dict)
+    milliseconds: int | None = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which messages of a topic a run may read: from `first` on, and before `end`. None: what is there."""
+
+    first: Bound | None = None
+    end: Bound | None = None
+
+
+WHOLE = Span()
+
+
+@dataclass(frozen=True)
 class Start:
     """Where a run begins.
 
     key: of the topic in the table, its name and its id, since a topic may be made anew, and another cluster may have
     one of its name. noted: what the table says about it. remarks: sentences about messages that nobody can read now.
+    end: the offset behind the last message of each partition to read, as far as is known at the start.
     """
 
     key: str
     noted: Mapping[str, Any] | None
     position: Position
     remarks: tuple[str, ...]
-    is_end: bool
+    end: Mapping[int, int]
+
+    @property
+    def is_end(self) -> bool:
+        return all(at >= self.end[number] for number, at in self.position.following.items())
 
 
 Report = Callable[[str], None]
+
+
+def read_bound(text: str) -> Bound:
+    """Return a place in a topic: `{"0": 5, "1": 7}`, or a moment such as 2026-11-01T08:00, in UTC unless it says.
+
+    Raises SourceError for anything else.
+    """
+    if text.lstrip().startswith("{"):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = {}
+        if not found or not all(
+            re.fullmatch(r"[0-9]{1,9}", number) and type(at) is int and at >= 0
+            for number, at in found.items()
+        ):
+            raise SourceError(
+                f'{text!r} names no offsets; write the offset of each partition, such as \'{{"0": 5, "1": 7}}\'.'
+            )
+        return Bound({int(number): at for number, at in found.items()})
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SourceError(
+            f"{text!r} is no place in a topic; write a moment such as 2026-11-01T08:00, or offsets such as "
+            '\'{"0": 5, "1": 7}\'.'
+        ) from None
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return Bound(milliseconds=round(zoned.timestamp() * 1000))
 
 
 def read_client_options(text: str) -> dict[str, str]:
@@ -131,7 +186,8 @@ def read_client_options(text: str) -> dict[str, str]:
     Raises SourceError naming the line; a value is in no message, since it may be a secret.
     """
     found: dict[str, str] = {}
-    for number, written in enumerate(text.replace("\\\n", "").splitlines(), 1):
+    # Not where str.splitlines does, since a password may hold a sign that ends a line there.
+    for number, written in enumerate(re.split(r"\r\n|\r|\n", text.replace("\\\n", "")), 1):
         line = written.strip()
         if not line or line.startswith(("#", "!")):
             continue
@@ -158,25 +214,62 @@ def stream(
     report: Report,
     every_seconds: int | None = None,
     messages_at_once: int = MESSAGES_AT_ONCE,
+    span: Span = WHOLE,
 ) -> int:
     """Add what is in a topic to the access table of a cluster; return how many records were added.
 
     reading: layout "" looks for that of the first messages. report: is given a sentence for each change of the table.
     every_seconds: how often to look for more, until somebody stops the process; None ends when what was there at
-    the start has been read.
+    the start has been read. span: the messages to read; with an end, every_seconds is None.
 
     Raises JobError where the topic cannot be read, and TableError where the table cannot be changed.
     """
     folder = folder_of(table, cluster)
-    start = _start(spark, topic, folder, reading.zone)
+    start = _start(spark, topic, folder, reading.zone, span)
     for remark in start.remarks:
         report(remark)
     if start.is_end and every_seconds is None:
         return 0
     with tempfile.TemporaryDirectory(prefix="aclweb-checkpoint-") as checkpoint:
         adding = _Adding(spark, topic, folder, cluster, reading, keep_days, report, Path(checkpoint), start)
-        _run(_messages(spark, topic, start.position, messages_at_once), adding, every_seconds)
+        if span.end is not None:
+            _read_up_to(start.end, adding, messages_at_once)
+        else:
+            _run(_messages(spark, topic, start.position, messages_at_once), adding, every_seconds)
     return adding.lines
+
+
+def _read_up_to(end: Mapping[int, int], adding: _Adding, most: int) -> None:
+    """Add the messages before `end`, so many at once at most; Spark's stream of a topic knows no end of its own."""
+    first = adding.start.position.following
+    number = sum(end[each] - at for each, at in first.items())
+    changes = -(-number // most)
+    begin = dict(first)
+    for change in range(1, changes + 1):
+        upto = {each: at + (end[each] - at) * change // changes for each, at in first.items()}
+        try:
+            adding.add_all(_messages_between(adding.spark, adding.topic, begin, upto), upto)
+        except SPARK_ERRORS as error:
+            topic = adding.topic
+            raise JobError(
+                f"The topic {topic.name} cannot be read to its end. {_cause(error, topic)}"
+            ) from error
+        begin = upto
+
+
+def _messages_between(
+    spark: SparkSession, topic: Topic, first: Mapping[int, int], end: Mapping[int, int]
+) -> DataFrame:
+    reader = spark.read.format("kafka").option("subscribe", topic.name)
+    for key, value in topic.client().items():
+        reader = reader.option(f"kafka.{key}", value)
+    reader = reader.option("startingOffsets", _offsets_of(topic, first))
+    return reader.option("endingOffsets", _offsets_of(topic, end)).load()
+
+
+def _offsets_of(topic: Topic, offsets: Mapping[int, int]) -> str:
+    """Return offsets as Spark's connector takes them."""
+    return json.dumps({topic.name: {str(number): at for number, at in sorted(offsets.items())}})
 
 
 def _run(messages: DataFrame, adding: _Adding, every_seconds: int | None) -> None:
@@ -190,23 +283,29 @@ def _run(messages: DataFrame, adding: _Adding, every_seconds: int | None) -> Non
     try:
         query.awaitTermination()
     except SPARK_ERRORS as error:
-        raise adding.failure or error from error
+        if adding.failure is not None:
+            raise adding.failure from error
+        topic = adding.topic
+        raise JobError(f"The topic {topic.name} cannot be read to its end. {_cause(error, topic)}") from error
     finally:
         query.stop()
 
 
 def _messages(spark: SparkSession, topic: Topic, position: Position, most: int) -> DataFrame:
-    offsets = {topic.name: {str(number): at for number, at in sorted(position.following.items())}}
     reader = spark.readStream.format("kafka").option("subscribe", topic.name)
     for key, value in topic.client().items():
         reader = reader.option(f"kafka.{key}", value)
-    reader = reader.option("startingOffsets", json.dumps(offsets)).option("maxOffsetsPerTrigger", most)
-    return reader.load()
+    reader = reader.option("startingOffsets", _offsets_of(topic, position.following))
+    return reader.option("maxOffsetsPerTrigger", most).load()
 
 
-def _start(spark: SparkSession, topic: Topic, folder: Folder, zone: str | None) -> Start:
+def _start(spark: SparkSession, topic: Topic, folder: Folder, zone: str | None, span: Span = WHOLE) -> Start:
     """Return where a run begins: where the table says, or for a topic of another id at the beginning of the topic."""
     topic_id, ranges = _ranges(spark, topic)
+    first = {number: begin for number, (begin, _) in ranges.items()}
+    end = {number: behind for number, (_, behind) in ranges.items()}
+    wanted = _placed(spark, topic, span.first, ranges, {})
+    end |= _placed(spark, topic, span.end, ranges, end)
     base = latest(folder)
     offsets = base.offsets if base else {}
     key = f"{topic.name} {topic_id}"
@@ -214,9 +313,8 @@ def _start(spark: SparkSession, topic: Topic, folder: Folder, zone: str | None) 
     if noted is None:
         others = [name for name in offsets if name.partition(" ")[0] == topic.name]
         another = f"Another topic {topic.name} was read before; this one is read from its beginning."
-        first_of_all = {number: first for number, (first, _) in ranges.items()}
-        is_empty = all(first == end for first, end in ranges.values())
-        return Start(key, None, Position(first_of_all, zone), (another,) if others else (), is_end=is_empty)
+        begun = first | {number: max(first[number], at) for number, at in wanted.items()}
+        return Start(key, None, Position(begun, zone), (another,) if others else (), _at_least(begun, end))
     known = Position.from_dict(noted)
     if known.zone != zone:
         given = f"with the time zone {known.zone}" if known.zone else "without a time zone"
@@ -224,29 +322,118 @@ def _start(spark: SparkSession, topic: Topic, folder: Folder, zone: str | None) 
         raise TableError(
             f"The topic {topic.name} was read {given} before; {again}, or make the table anew in another folder."
         )
-    following, gone = {}, 0
-    for number, (first, end) in ranges.items():
-        wanted = known.following.get(number, first)
-        if wanted > end:
+    following, gone, repeated = {}, 0, 0
+    for number, (begin, behind) in ranges.items():
+        next_one = known.following.get(number, begin)
+        if next_one > behind:
             raise JobError(
-                f"Partition {number} of {topic.name} ends at offset {end:,}, and {wanted:,} was read before; messages "
-                "were lost on the brokers. Make the table anew in another folder."
+                f"Partition {number} of {topic.name} ends at offset {behind:,}, and {next_one:,} was read before; "
+                "messages were lost on the brokers. Make the table anew in another folder."
             )
-        gone += max(0, first - wanted)
-        following[number] = max(first, wanted)
-    left = f"{number_of(gone, 'message')} of {topic.name} left the topic before anybody read them."
-    is_end = all(following[number] == end for number, (_, end) in ranges.items())
-    return Start(key, noted, Position(following, zone), (left,) if gone else (), is_end=is_end)
+        asked = wanted.get(number, next_one)
+        if number in known.following and asked > max(next_one, begin):
+            raise TableError(
+                f"Partition {number} of {topic.name} was read up to offset {next_one:,}, so --from {asked:,} would "
+                f"leave {number_of(asked - next_one, 'message')} out for ever; begin at {next_one:,}, or leave --from "
+                "out."
+            )
+        repeated += max(0, next_one - asked)
+        gone += max(0, begin - next_one)
+        following[number] = max(begin, next_one, asked)
+    remarks = []
+    if repeated:
+        remarks.append(
+            f"{number_of(repeated, 'message')} of {topic.name} after --from were read before, or left out then; "
+            "they are not read again."
+        )
+    if gone:
+        remarks.append(
+            f"{number_of(gone, 'message')} of {topic.name} left the topic before anybody read them."
+        )
+    return Start(key, noted, Position(following, zone), tuple(remarks), _at_least(following, end))
+
+
+def _at_least(begin: Mapping[int, int], end: Mapping[int, int]) -> dict[int, int]:
+    """Return the ends, none of them before where its partition begins."""
+    return {number: max(at, end[number]) for number, at in begin.items()}
+
+
+def _placed(
+    spark: SparkSession,
+    topic: Topic,
+    bound: Bound | None,
+    ranges: Mapping[int, tuple[int, int]],
+    otherwise: Mapping[int, int],
+) -> dict[int, int]:
+    """Return the offsets that a bound means; otherwise: those of partitions that it does not name."""
+    if bound is None:
+        return dict(otherwise)
+    unknown = sorted(bound.offsets.keys() - ranges.keys())
+    if unknown:
+        raise SourceError(
+            f"{topic.name} has no partition {unknown[0]}; it has {number_of(len(ranges), 'partition')}, counted from 0."
+        )
+    found = bound.offsets
+    if bound.milliseconds is not None:
+        found = _offsets_at(spark, topic, bound.milliseconds, ranges)
+    # What is not there yet is no part of this run.
+    return dict(otherwise) | {number: min(at, ranges[number][1]) for number, at in found.items()}
 
 
 def _ranges(spark: SparkSession, topic: Topic) -> tuple[str, dict[int, tuple[int, int]]]:
     """Return the topic's id, and the first offset and the one behind the last of each partition."""
+    with _asking(spark, topic) as asked:
+        names = asked.jvm.java.util.Collections.singletonList(topic.name)
+        described = (
+            asked.admin.describeTopics(names)
+            .allTopicNames()
+            .get(_PATIENCE_SECONDS, asked.seconds)
+            .get(topic.name)
+        )
+        numbers = [partition.partition() for partition in described.partitions()]
+        spec = asked.jvm.org.apache.kafka.clients.admin.OffsetSpec
+        first, end = (asked.offsets(numbers, make) for make in (spec.earliest, spec.latest))
+        return described.topicId().toString(), {
+            number: (first[number], end[number]) for number in sorted(first)
+        }
+
+
+def _offsets_at(
+    spark: SparkSession, topic: Topic, milliseconds: int, ranges: Mapping[int, tuple[int, int]]
+) -> dict[int, int]:
+    """Return the offset of the first message at a moment or later; the end of a partition that has none."""
+    with _asking(spark, topic) as asked:
+        spec = asked.jvm.org.apache.kafka.clients.admin.OffsetSpec
+        found = asked.offsets(ranges, lambda: spec.forTimestamp(milliseconds))
+    return {number: at if at >= 0 else ranges[number][1] for number, at in found.items()}
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A connection to the brokers of a topic. seconds: Java's word for them."""
+
+    jvm: Any
+    admin: Any
+    topic: str
+    seconds: Any
+
+    def offsets(self, numbers: Iterable[int], spec: Callable[[], Any]) -> dict[int, int]:
+        """Return the offset that a spec means in each partition."""
+        wanted = self.jvm.java.util.HashMap()
+        for number in numbers:
+            wanted.put(self.jvm.org.apache.kafka.common.TopicPartition(self.topic, number), spec())
+        found = self.admin.listOffsets(wanted).all().get(_PATIENCE_SECONDS, self.seconds)
+        return {place.partition(): int(found.get(place).offset()) for place in wanted.keySet()}
+
+
+@contextmanager
+def _asking(spark: SparkSession, topic: Topic) -> Iterator[_Asking]:
+    """Yield a connection to the brokers; raises JobError with the cause where they do not answer."""
     jvm = spark._jvm
     assert jvm is not None
     properties = jvm.java.util.Properties()
     for key, value in topic.client().items():
         properties.setProperty(key, value)
-    seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
     try:
         admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
     except TypeError as error:
@@ -254,31 +441,13 @@ def _ranges(spark: SparkSession, topic: Topic) -> tuple[str, dict[int, tuple[int
     except SPARK_ERRORS as error:
         raise JobError(f"The settings of the Kafka client do not do. {_cause(error, topic)}") from error
     try:
-        names = jvm.java.util.Collections.singletonList(topic.name)
-        described = (
-            admin.describeTopics(names).allTopicNames().get(_PATIENCE_SECONDS, seconds).get(topic.name)
-        )
-        ends = []
-        for spec in (jvm.org.apache.kafka.clients.admin.OffsetSpec.earliest, _latest_of(jvm)):
-            wanted = jvm.java.util.HashMap()
-            for partition in described.partitions():
-                wanted.put(
-                    jvm.org.apache.kafka.common.TopicPartition(topic.name, partition.partition()), spec()
-                )
-            found = admin.listOffsets(wanted).all().get(_PATIENCE_SECONDS, seconds)
-            ends.append({place.partition(): int(found.get(place).offset()) for place in wanted.keySet()})
+        yield _Asking(jvm, admin, topic.name, jvm.java.util.concurrent.TimeUnit.SECONDS)
     except SPARK_ERRORS as error:
         raise JobError(
             f"The topic {topic.name} of {topic.bootstrap} cannot be read. {_cause(error, topic)}"
         ) from error
     finally:
         admin.close(jvm.java.time.Duration.ofSeconds(5))
-    first, end = ends
-    return described.topicId().toString(), {number: (first[number], end[number]) for number in sorted(first)}
-
-
-def _latest_of(jvm: Any) -> Callable[[], Any]:
-    return jvm.org.apache.kafka.clients.admin.OffsetSpec.latest  # type: ignore[no-any-return]
 
 
 def without_connector() -> str:
@@ -322,6 +491,10 @@ class _Adding:
         except Exception as error:
             self.failure = error
             raise
+
+    def add_all(self, messages: DataFrame, following: Mapping[int, int]) -> None:
+        """Add messages to the table, behind which each partition is at `following`."""
+        self._add(messages, Position(following, self.reading.zone))
 
     def _end_of(self, batch: int) -> Position:
         """Return the position behind a micro-batch, which Spark notes before it hands it over."""

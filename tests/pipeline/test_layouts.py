@@ -168,7 +168,7 @@ def test_a_time_with_a_zone_is_utc_in_the_table_and_one_without_is_of_the_zone_g
             ]
         )
     )
-    looked = access.look(tmp_path / "table", "eu", read_sources(tmp_path / "sources.json"))
+    looked = access.look(tmp_path / "table", "eu", read_sources(tmp_path / "sources.json").paths)
     # The records are of a whole year. Each day is written for itself, so few are kept: of summer and of winter time.
     keep_days = 4000 if FULL else 80
     access.extend(spark, looked, keep_days=keep_days, today=date(2026, 12, 31))
@@ -331,12 +331,21 @@ def test_a_layout_that_cannot_be_read_is_refused(capsys, given, told):
     [
         ("{", "cannot be read: Expecting property name"),
         ("[]", "are no list; write it as"),
-        ('[{"broker": "x"}]', "Source 1 has no 'path'; name a file, a folder or a pattern."),
+        ('[{"broker": "x"}]', "Source 1 has no 'path'; name a file, a folder or a pattern, or a"),
         ('[{"path": "a"}, {"path": "a", "zone": "UTC"}]', "Source 2 has 'zone', which is no key or no text"),
         ('[{"path": "a", "time_zone": "Mars/North"}]', "Source 1: 'Mars/North' is no time zone; write it as"),
         ('[{"path": "a", "level": "TRACE"}]', "Source 1: 'TRACE' is no level; use DEBUG or INFO."),
         ('[{"path": "a", "layout": "log5j"}]', "Source 1: 'log5j' is no layout"),
         ('[{"path": "a", "pattern": "%q"}]', "Source 1: The pattern '%q' has %q"),
+        ('[{"topic": "logs"}]', "Source 1: The topic 'logs' has no 'kafka'; name its brokers as HOST:PORT."),
+        (
+            '[{"topic": "logs", "path": "a"}]',
+            "Source 1 has 'path', which is no key or no text; the keys are topic,",
+        ),
+        (
+            '[{"topic": "logs", "kafka": "h:1", "broker_by": "value"}]',
+            "Source 1: 'broker_by' is 'value'; use key or topic.",
+        ),
         (
             '[{"path": "a", "pattern": "%d %m%n", "layout": "kafka"}]',
             "It has a layout and a pattern; give one",

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from aclweb.pipeline import coverage, schemas
 from aclweb.pipeline.table import parts
+from tests.pipeline.usage_job import manifest_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pipeline.md"
 WORDS = {
@@ -52,3 +54,22 @@ def of_arrow(schema: pa.Schema) -> dict[str, str]:
 )
 def test_the_page_names_every_column_with_its_type(heading, columns):
     assert on_the_page(heading) == columns
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("table", ["usage", "requests", "unparsed"])
+def test_the_page_names_every_column_that_usage_writes(usage, table):
+    assert on_the_page(f"`{table}.parquet`") == of_arrow(pq.read_schema(usage / f"{table}.parquet"))
+
+
+@pytest.mark.spark
+def test_the_page_names_every_key_of_the_manifest_of_usage(usage):
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition("\n### `manifest.json`")
+    keys = {
+        name
+        for names in re.findall(r"^\| (`[^|]*`) \|", rest.partition("\n##")[0], re.M)
+        for name in re.findall(r"`(\w+)`", names)
+    }
+
+    # Only a result from a whole access table has a state.
+    assert keys == {*manifest_of(usage), "state"}

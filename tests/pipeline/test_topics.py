@@ -15,16 +15,26 @@ import pytest
 from kafka import KafkaProducer
 
 from aclweb.acl.notation.authorizer_log import records
-from aclweb.pipeline import topics
+from aclweb.pipeline import topic_sources, topics
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError
+from aclweb.pipeline.log_sources import TopicSource, read_sources
 from aclweb.pipeline.storage import LocalFolder
 from aclweb.pipeline.table import Table, Window
 from aclweb.pipeline.table.changing import next_version
 from aclweb.pipeline.table.parts import ACCESS, TableError
 from aclweb.pipeline.table.versions import commit, latest
-from aclweb.pipeline.topics import CONNECTOR, Position, Topic, _ranges, read_client_options
+from aclweb.pipeline.topics import (
+    CONNECTOR,
+    Bound,
+    Position,
+    Span,
+    Topic,
+    _ranges,
+    read_bound,
+    read_client_options,
+)
 from devstack.jars import CONNECTOR as LOCK
 from devstack.jars import read_lock
 from devstack.java import java_home
@@ -62,19 +72,35 @@ def sent(kafka44, fresh, logs) -> tuple[str, int]:
     return fresh, len(written)
 
 
-def started(broker, topic: str, folder: Path, *more: str) -> subprocess.Popen[str]:
+def written_options(broker, folder: Path) -> str:
     options = folder / "client.properties"
     options.write_text(
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
         "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
         f'  username="admin" password="{broker.users["admin"]}";\n'
     )
+    return str(options)
+
+
+def started(broker, topic: str, folder: Path, *more: str) -> subprocess.Popen[str]:
+    words = ["stream", "--kafka", broker.bootstrap, "--topic", topic, "--time-zone", "UTC"]
+    return started_with([*words, "--options", written_options(broker, folder), *more], folder)
+
+
+def started_as_source(broker, topic: str, folder: Path) -> subprocess.Popen[str]:
+    """Start the job that the site runs each hour, with the topic as the one source."""
+    source = {"topic": topic, "kafka": broker.bootstrap, "time_zone": "UTC"}
+    source["options"] = written_options(broker, folder)
+    (folder / "sources.json").write_text(json.dumps([source]))
+    return started_with(["access", "--source", str(folder / "sources.json")], folder)
+
+
+def started_with(words: list[str], folder: Path) -> subprocess.Popen[str]:
     jars = ",".join(str(jar) for jar in sorted(need_jars(LOCK).glob("*.jar")))
-    command = [sys.executable, "-m", "aclweb.pipeline", "stream", "--master", "local[2]"]
+    command = [sys.executable, "-m", "aclweb.pipeline", *words, "--master", "local[2]"]
     command += [] if FULL else [f"--conf={setting}" for setting in FEW_LINES]
-    command += ["--conf", f"spark.jars={jars}", "--kafka", broker.bootstrap, "--topic", topic]
-    command += ["--options", str(options), "--cluster", CLUSTER, "--out", str(folder / "table")]
-    command += ["--time-zone", "UTC", "--keep-days", "9999", *more]
+    command += ["--conf", f"spark.jars={jars}", "--cluster", CLUSTER]
+    command += ["--out", str(folder / "table"), "--keep-days", "9999"]
     return subprocess.Popen(
         command,
         cwd=ROOT,
@@ -108,18 +134,20 @@ def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once
 ):
     topic, number = sent
 
-    first = started(kafka44, topic, tmp_path, "--at-once", str(number // 3))
+    # A range first, in two changes of the table; the first partition ends earlier than the others.
+    end = json.dumps({"0": 1})
+    first = started(kafka44, topic, tmp_path, "--at-once", str(number // 3), "--until", end)
     told = first.stdout.readline()
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     begun = Table.open(tmp_path / "table", CLUSTER).version
-    second = started(kafka44, topic, tmp_path)
+    second = started_as_source(kafka44, topic, tmp_path)
     answer, errors = second.communicate(timeout=300)
 
     assert "Added" in told
     assert 0 < read_of(begun, topic) < number
     assert second.returncode == 0, errors
-    assert f"Written to {tmp_path / 'table'}." in answer
+    assert f"records of {topic}, " in answer
     assert kafka44.users["admin"] not in answer + errors
     expected = plain.count(logs[LOGS], BINDINGS, RULES)
     assert counted(tmp_path / "table") == expected.requests
@@ -139,6 +167,77 @@ def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once
         assert Table.open(tmp_path / "table", CLUSTER).version.number == table.version.number
 
 
+def source_of(tmp_path, topic: str) -> dict[str, str]:
+    return {
+        "topic": topic,
+        "kafka": "h:1",
+        "options": str(tmp_path / "client.properties"),
+        "time_zone": "UTC",
+    }
+
+
+@pytest.fixture
+def streamed(monkeypatch) -> list[Topic]:
+    """The topics that were read; `gone` cannot be."""
+    read: list[Topic] = []
+
+    def stream(_spark, topic, _table, _cluster, **_options):
+        if topic.name == "gone":
+            raise JobError("The topic gone of h:1 cannot be read. It is not there.")
+        read.append(topic)
+        return 1
+
+    monkeypatch.setattr(topic_sources, "stream", stream)
+    return read
+
+
+def read_all(tmp_path, *topics: str, report=lambda sentence: None) -> tuple[str, ...]:
+    (tmp_path / "client.properties").write_text("sasl.jaas.config=secret words\n")
+    (tmp_path / "sources.json").write_text(json.dumps([source_of(tmp_path, topic) for topic in topics]))
+    sources = read_sources(tmp_path / "sources.json")
+    return topic_sources.extend_from_topics(
+        None, sources.topics, tmp_path, "eu", keep_days=9, report=report, step=lambda topic: None
+    )
+
+
+def test_a_topic_that_cannot_be_read_costs_itself_and_the_table_says_so_until_it_can(tmp_path, streamed):
+    noted(tmp_path, "logs a", Position({0: 5}, None))
+
+    told = read_all(tmp_path, "gone", "logs")
+    unread = latest(LocalFolder(tmp_path / "cluster=eu"))
+    read_all(tmp_path, "gone", "logs")
+    same = latest(LocalFolder(tmp_path / "cluster=eu"))
+    read_all(tmp_path, "logs")
+
+    assert told == ("The topic gone of h:1 cannot be read. It is not there.",)
+    assert [topic.options for topic in streamed] == [{"sasl.jaas.config": "secret words"}] * 3
+    assert unread.problems == {"kafka:gone/": {"state": "refused", "reason": told[0]}}
+    assert same.number == unread.number
+    assert latest(LocalFolder(tmp_path / "cluster=eu")).problems == {}
+
+
+def test_options_that_are_not_there_cost_their_topic_alone(tmp_path, streamed):
+    source = TopicSource("logs", "h:1", str(tmp_path / "gone.properties"))
+
+    told = topic_sources.extend_from_topics(
+        None, [source], tmp_path, "eu", keep_days=9, report=print, step=lambda topic: None
+    )
+
+    assert len(told) == 1
+    assert "gone.properties: The settings of the Kafka client cannot be read" in told[0]
+    assert streamed == []
+
+
+def test_a_job_that_reads_logs_themselves_takes_no_topic(tmp_path, capsys):
+    (tmp_path / "sources.json").write_text(json.dumps([source_of(tmp_path, "logs")]))
+    (tmp_path / "snapshot.jsonl").write_text('{"cluster": "eu"}\n')
+    words = ["--snapshot", str(tmp_path / "snapshot.jsonl"), "--source", str(tmp_path / "sources.json")]
+
+    assert main(["usage", *words, "--out", str(tmp_path / "out")]) == 2
+
+    assert "The topic 'logs' is read into an access table only" in capsys.readouterr().err
+
+
 @pytest.mark.spark
 def test_without_the_connector_the_sentence_says_what_to_give(spark):
     with pytest.raises(JobError, match=r"Spark has no connector for Kafka here; give it .*spark\.jars"):
@@ -150,10 +249,10 @@ def test_the_connector_that_the_sentence_names_is_the_one_that_is_tested():
 
 
 def test_settings_of_a_client_are_read_as_kafkas_tools_take_them():
-    text = '# login\nsasl.jaas.config=a.B required \\\n  password="x=y";\n\nssl.truststore.type = PEM\n'
+    text = '# login\nsasl.jaas.config=a.B required \\\n  password="x=y\x85";\r\n\nssl.truststore.type = PEM\n'
 
     assert read_client_options(text) == {
-        "sasl.jaas.config": 'a.B required   password="x=y";',
+        "sasl.jaas.config": 'a.B required   password="x=y\x85";',
         "ssl.truststore.type": "PEM",
     }
 
@@ -201,11 +300,17 @@ def test_a_position_comes_back_from_the_table_as_it_went():
 
 
 def positioned(
-    tmp_path, monkeypatch, topic_id: str, *, ends: dict[int, tuple[int, int]], zone: str | None = None
+    tmp_path,
+    monkeypatch,
+    topic_id: str,
+    *,
+    ends: dict[int, tuple[int, int]],
+    zone: str | None = None,
+    span: Span = topics.WHOLE,
 ):
     """Return where a run would begin whose topic has this id and these offsets."""
     monkeypatch.setattr(topics, "_ranges", lambda spark, topic: (topic_id, ends))
-    return topics._start(None, Topic("logs", "h:1"), LocalFolder(tmp_path / "cluster=eu"), zone)
+    return topics._start(None, Topic("logs", "h:1"), LocalFolder(tmp_path / "cluster=eu"), zone, span)
 
 
 def noted(tmp_path, key: str, position: Position) -> None:
@@ -236,6 +341,64 @@ def test_messages_that_left_or_were_lost_are_told(tmp_path, monkeypatch):
     )
     with pytest.raises(JobError, match="Partition 0 of logs ends at offset 3, and 5 was read before"):
         positioned(tmp_path, monkeypatch, "a", ends={0: (0, 3)})
+
+
+def test_a_first_run_begins_and_ends_where_it_is_told(tmp_path, monkeypatch):
+    span = Span(read_bound('{"0": 3, "1": 0}'), read_bound('{"0": 7, "2": 99}'))
+
+    start = positioned(tmp_path, monkeypatch, "a", ends={0: (0, 9), 1: (2, 5), 2: (0, 4)}, span=span)
+
+    assert start.position.following == {0: 3, 1: 2, 2: 0}
+    assert start.end == {0: 7, 1: 5, 2: 4}
+
+
+def test_a_range_begins_where_what_was_read_ends_and_leaves_no_gap(tmp_path, monkeypatch):
+    noted(tmp_path, "logs a", Position({0: 5}, None))
+
+    def at(offset: int, until: int = 9):
+        span = Span(Bound({0: offset}), Bound({0: until}))
+        return positioned(tmp_path, monkeypatch, "a", ends={0: (0, 9)}, span=span)
+
+    assert (at(5).position.following, at(5).remarks) == ({0: 5}, ())
+    assert at(2).position.following == {0: 5}
+    assert at(2).remarks == (
+        "3 messages of logs after --from were read before, or left out then; they are not read again.",
+    )
+    assert at(2, until=4).is_end
+    with pytest.raises(TableError, match="up to offset 5, so --from 8 would leave 3 messages out for ever"):
+        at(8)
+    with pytest.raises(SourceError, match="logs has no partition 4; it has 1 partition, counted from 0"):
+        positioned(tmp_path, monkeypatch, "a", ends={0: (0, 9)}, span=Span(Bound({4: 1})))
+
+
+def test_a_moment_is_the_offset_of_its_first_message_or_the_end(tmp_path, monkeypatch):
+    asked = []
+
+    def offsets_at(_spark, _topic, milliseconds, _ranges):
+        asked.append(milliseconds)
+        return {0: 4, 1: 6}
+
+    monkeypatch.setattr(topics, "_offsets_at", offsets_at)
+    span = Span(end=read_bound("2026-11-01T09:00+01:00"))
+
+    start = positioned(tmp_path, monkeypatch, "a", ends={0: (0, 9), 1: (0, 6)}, span=span)
+
+    assert asked == [1793520000000]
+    assert start.end == {0: 4, 1: 6}
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "{}", "[5]", '{"0": -1}', '{"0": "5"}', '{"x": 5}', "{"])
+def test_what_is_no_place_in_a_topic_is_refused_with_what_is(text):
+    with pytest.raises(SourceError, match="such as"):
+        read_bound(text)
+
+
+def test_a_range_that_never_ends_is_refused(tmp_path, capsys):
+    words = ["stream", "--kafka", "h:1", "--topic", "logs", "--cluster", "eu", "--out", str(tmp_path)]
+
+    assert main([*words, "--until", '{"0": 5}', "--every", "5"]) == 2
+
+    assert "--until ends where it says, and --every never ends" in capsys.readouterr().err
 
 
 def test_a_topic_is_read_with_one_zone(tmp_path, monkeypatch):
