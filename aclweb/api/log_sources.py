@@ -12,7 +12,11 @@ from aclweb.inventory.models import LogSource
 
 
 class LogSourceSerializer(serializers.ModelSerializer[LogSource]):
-    """A log source. A text is empty where nobody has said it."""
+    """A log source: a path on the worker's machine, or a topic. A text is empty where nobody has said it."""
+
+    topic_on = serializers.CharField(
+        read_only=True, help_text="The short name of the cluster that has the topic; empty for a path."
+    )
 
     class Meta:
         model = LogSource
@@ -28,4 +32,6 @@ class LogSourceList(generics.ListAPIView[LogSource]):
     def get_queryset(self) -> QuerySet[LogSource]:
         if getattr(self, "swagger_fake_view", False):
             return LogSource.objects.none()
-        return cluster_or_404(self.request.user, self.kwargs["slug"]).log_sources.all()
+        return cluster_or_404(self.request.user, self.kwargs["slug"]).log_sources.select_related(
+            "topic_cluster"
+        )

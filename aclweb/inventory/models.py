@@ -131,9 +131,22 @@ class LogSource(models.Model):
         DEBUG = "DEBUG", "permits and denials (DEBUG)"
         INFO = "INFO", "denials only (INFO)"
 
+    class BrokerBy(models.TextChoices):
+        """What names the broker of a record of a topic; its path names that of a log file."""
+
+        NOTHING = "", "–"
+        KEY = "key", "the key of each message"
+        TOPIC = "topic", "nothing: no hour counts as covered"
+
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="log_sources")
-    # A file, a folder or a pattern with *, on the machine of the worker.
-    path = models.CharField(max_length=1000)
+    # A file, a folder or a pattern with *, on the machine of the worker; empty for a topic.
+    path = models.CharField(max_length=1000, blank=True)
+    # A topic whose messages are records, on which cluster it is, and what names their brokers; empty for a path.
+    topic = models.CharField(max_length=249, blank=True)
+    topic_cluster = models.ForeignKey(
+        Cluster, null=True, on_delete=models.CASCADE, related_name="topics_with_logs"
+    )
+    broker_by = models.CharField(max_length=5, choices=BrokerBy.choices, default=BrokerBy.NOTHING, blank=True)
     # What results call the broker; empty to name it after its files.
     broker = models.CharField(max_length=200, blank=True)
     # That of the broker's clock; empty to keep times as they are written.
@@ -145,10 +158,26 @@ class LogSource(models.Model):
 
     class Meta:
         ordering = ["pk"]
-        constraints = [models.UniqueConstraint(fields=["cluster", "path"], name="log_source_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "path"], condition=~Q(path=""), name="log_source_once"
+            ),
+            models.UniqueConstraint(
+                fields=["cluster", "topic", "topic_cluster"], condition=~Q(topic=""), name="log_topic_once"
+            ),
+        ]
 
     def __str__(self) -> str:
-        return self.path
+        return self.called
+
+    @property
+    def called(self) -> str:
+        return f"topic {self.topic} on {self.topic_cluster}" if self.topic else self.path
+
+    @property
+    def topic_on(self) -> str:
+        """The short name of the cluster that has the topic; empty for a path."""
+        return self.topic_cluster.slug if self.topic_cluster else ""
 
 
 class OwnedNames(models.Model):

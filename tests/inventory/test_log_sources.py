@@ -18,7 +18,7 @@ from aclweb.inventory.admin.log_sources import (
     remove,
     set_paths,
 )
-from aclweb.inventory.models import LogSource
+from aclweb.inventory.models import Cluster, LogSource
 
 pytestmark = pytest.mark.django_db
 
@@ -106,4 +106,89 @@ def test_paths_given_on_the_command_line_keep_what_is_known_of_those_that_stay(c
 
 
 def test_a_value_is_as_long_as_its_column():
-    assert {name: LogSource._meta.get_field(name).max_length for name in FIELDS} == _LONGEST
+    columns = [name for name in FIELDS if name != "topic_on"]
+    assert {name: LogSource._meta.get_field(name).max_length for name in columns} | {
+        "topic_on": Cluster._meta.get_field("slug").max_length
+    } == _LONGEST
+
+
+@pytest.fixture
+def zookeeper(db) -> Cluster:
+    return Cluster.objects.create(slug="zk", name="zk", kind="zookeeper", address="127.0.0.1:1")
+
+
+def test_a_topic_is_a_log_source_with_the_cluster_that_has_it(cluster, other_cluster, ada):
+    add(actor=ada, cluster=cluster, topic=" authorizer-log ", layout="ecs")
+    source = add(
+        actor=ada,
+        cluster=cluster,
+        topic="logs",
+        topic_on=other_cluster.slug,
+        broker_by="topic",
+        time_zone="UTC",
+    )
+    assert change(actor=ada, source=source, broker_by="key")
+
+    assert for_job(cluster) == [
+        {"topic": "authorizer-log", "topic_on": "test-eu", "broker_by": "key", "layout": "ecs"},
+        {"topic": "logs", "topic_on": "test-us", "broker_by": "key", "time_zone": "UTC"},
+    ]
+    told = [trail.sentence(event) for event in Event.objects.order_by("pk")][-2:]
+    assert told == [
+        "ada added the log source topic logs on test-us of test-eu: topic is logs, the topic's cluster is test-us, "
+        "the broker's name is topic, time zone is UTC.",
+        "ada changed the log source topic logs on test-us of test-eu: the broker's name is key.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "told"),
+    [
+        ({"topic": "a b"}, "topic", "'a b' is no name of a topic"),
+        ({"path": "/logs"}, "path", "A topic is named too; a source is a path or a topic"),
+        ({"topic_on": "nowhere"}, "topic_on", "There is no cluster 'nowhere' that you administer"),
+        ({"topic_on": "zk"}, "topic_on", "zk is read from ZooKeeper, so no broker of it is known"),
+        ({"broker_by": "value"}, "broker_by", "'value' names no broker; use key or topic."),
+        ({"broker": "one"}, "broker", "The messages of a topic name their brokers, or nothing does"),
+        ({"level": "INFO"}, "level", "What a topic holds is read from it; leave this open."),
+    ],
+)
+def test_what_cannot_be_a_topic_with_logs_is_refused_beside_its_field(
+    cluster, zookeeper, ada, given, field, told
+):
+    with pytest.raises(LogSourceError) as error:
+        add(actor=ada, cluster=cluster, **({"topic": "logs"} | given))
+
+    assert list(error.value.faults) == [field]
+    assert told in error.value.faults[field]
+
+
+def test_a_topic_is_a_source_of_a_cluster_once_and_two_clusters_have_each_their_own(
+    cluster, other_cluster, ada
+):
+    add(actor=ada, cluster=cluster, topic="logs")
+    add(actor=ada, cluster=cluster, topic="logs", topic_on=other_cluster.slug)
+
+    with pytest.raises(LogSourceError, match="logs is a log source of test-eu already; change that one"):
+        add(actor=ada, cluster=cluster, topic="logs")
+
+
+def test_topics_given_on_the_command_line_are_all_topics_and_paths_stay(cluster, other_cluster, ada):
+    add(actor=ada, cluster=cluster, path="/a")
+    add(actor=ada, cluster=cluster, topic="old")
+
+    words = ("--log-topic", "logs", "--log-topic", "logs@test-us", "--log-topic-broker", "topic")
+    call_command("cluster", "set", cluster.slug, *words)
+
+    assert for_job(cluster) == [
+        {"path": "/a"},
+        {"topic": "logs", "topic_on": "test-eu", "broker_by": "topic"},
+        {"topic": "logs", "topic_on": "test-us", "broker_by": "topic"},
+    ]
+    call_command("cluster", "set", cluster.slug, "--logs", "/b", "--log-topic", "logs")
+    assert for_job(cluster) == [
+        {"topic": "logs", "topic_on": "test-eu", "broker_by": "topic"},
+        {"path": "/b"},
+    ]
+    with pytest.raises(CommandError, match="There is no cluster 'mars'"):
+        call_command("cluster", "set", cluster.slug, "--log-topic", "logs@mars")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aclweb.accounts.models import Grant, Role
 from aclweb.inventory.admin import log_sources
 from aclweb.inventory.admin.log_sources import for_job
 
@@ -140,3 +141,69 @@ def test_a_page_names_no_log_of_another_cluster(admin, cluster, other_cluster, p
 
     assert ("means logs of another cluster too" in text(page)) == is_refused
     assert cluster.log_sources.exists() != is_refused
+
+
+@pytest.fixture
+def dot_administers_both(dot, other_cluster):
+    Grant.objects.create(user=dot, cluster=other_cluster, role=Role.ADMINISTRATOR)
+
+
+TOPIC = {"topic": "authorizer-log", "topic_on": "test-eu", "broker_by": "key", "time_zone": "UTC"}
+
+
+def test_an_administrator_adds_a_topic_and_the_coverage_page_shows_it(cluster, admin):
+    page = admin.post(URL, TOPIC, follow=True)
+
+    assert "Added. The next refresh of the logs reads it." in text(page)
+    assert "topic on test-eu" in text(page)
+    assert "named by each message's key" in text(page)
+    assert for_job(cluster) == [TOPIC]
+    number = cluster.log_sources.get().pk
+    assert 'value="authorizer-log"' in text(admin.get(f"{URL}{number}/"))
+    assert "Removed topic authorizer-log on test-eu." in text(
+        admin.post(f"{URL}{number}/remove/", follow=True)
+    )
+
+
+def test_a_topic_of_another_cluster_needs_an_administrator_of_that_one_too(cluster, other_cluster, admin):
+    assert admin.post(URL, TOPIC | {"topic_on": "test-us"}).status_code == 422
+    assert not cluster.log_sources.exists()
+
+
+def test_an_administrator_of_both_clusters_names_a_topic_of_the_other(cluster, admin, dot_administers_both):
+    assert 'value="test-us"' in text(admin.get(URL))
+    assert admin.post(URL, TOPIC | {"topic_on": "test-us"}).status_code == 302
+
+    assert for_job(cluster)[0]["topic_on"] == "test-us"
+
+
+def test_what_the_shell_named_of_another_cluster_is_edited_but_not_moved(cluster, other_cluster, admin):
+    source = log_sources.add(actor="the shell", cluster=cluster, topic="logs", topic_on="test-us")
+    address = f"{URL}{source.pk}/"
+
+    given = TOPIC | {"topic": "logs", "topic_on": "test-us"}
+    assert admin.post(address, given | {"time_zone": "Europe/Berlin"}).status_code == 302
+    assert admin.post(address, given | {"topic": "secrets"}).status_code == 422
+    assert [(row.topic, row.time_zone) for row in cluster.log_sources.all()] == [("logs", "Europe/Berlin")]
+
+
+def test_a_page_names_no_topic_that_is_a_log_of_another_cluster(
+    cluster, other_cluster, admin, dot_administers_both
+):
+    log_sources.add(actor="the shell", cluster=other_cluster, topic="authorizer-log")
+
+    page = admin.post(URL, TOPIC | {"topic_on": "test-us"})
+
+    assert "authorizer-log of test-us is a log of another cluster too" in text(page)
+
+
+def test_a_program_sees_topics_among_the_log_sources(cluster, cho, signed_in):
+    log_sources.add(actor="the shell", cluster=cluster, topic="logs")
+    cluster.log_sources.create(path="/logs")
+
+    found = signed_in(cho).get("/api/v1/clusters/test-eu/log-sources/").json()["results"]
+
+    assert [(row["path"], row["topic"], row["topic_on"], row["broker_by"]) for row in found] == [
+        ("", "logs", "test-eu", "key"),
+        ("/logs", "", "", ""),
+    ]

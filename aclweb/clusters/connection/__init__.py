@@ -1,6 +1,7 @@
 """What answers at an address, and which settings and certificates does a connection need?"""
 
 from aclweb.clusters.connection.connect_errors import none_reachable, wrongly_advertised
+from aclweb.clusters.connection.java_client import java_settings
 from aclweb.clusters.connection.options import (
     LOGIN_OPTIONS,
     ClientOptions,
@@ -25,6 +26,7 @@ __all__ = [
     "PemFiles",
     "Probes",
     "check_options",
+    "java_settings",
     "none_reachable",
     "read_options",
     "read_pem",

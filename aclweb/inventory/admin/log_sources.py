@@ -1,14 +1,16 @@
 """Say where the authorizer logs of a cluster are, and what is known of them, with a record of who said so.
 
-Values are checked here, whoever asks. Nothing is read: what is at a path, a worker finds out.
+Values are checked here, whoever asks. Nothing is read: what is at a path or in a topic, a worker finds out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
@@ -22,10 +24,29 @@ trail.register("logs.added", "{actor} added the log source {path} of {cluster}: 
 trail.register("logs.changed", "{actor} changed the log source {path} of {cluster}: {told}.")
 trail.register("logs.removed", "{actor} removed the log source {path} of {cluster}.")
 
-FIELDS = ("path", "broker", "time_zone", "layout", "pattern", "level")
+OF_TOPIC = ("topic", "topic_on", "broker_by")
+FIELDS = ("path", *OF_TOPIC, "broker", "time_zone", "layout", "pattern", "level")
+"""A source has a path, or a topic: `topic_on` is the short name of the cluster that has it."""
 # Characters, as the columns have them.
-_LONGEST = {"path": 1000, "broker": 200, "time_zone": 64, "layout": 60, "pattern": 500, "level": 5}
-_WORDS = {"time_zone": "time zone"}
+_LONGEST = {
+    "path": 1000,
+    "topic": 249,
+    "topic_on": 60,
+    "broker_by": 5,
+    "broker": 200,
+    "time_zone": 64,
+    "layout": 60,
+    "pattern": 500,
+    "level": 5,
+}
+_WORDS = {"time_zone": "time zone", "topic_on": "the topic's cluster", "broker_by": "the broker's name"}
+_TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+# What only a path has: a topic says it itself.
+_NOT_OF_TOPIC = {
+    "path": "A topic is named too; a source is a path or a topic, so leave one of them empty.",
+    "broker": "The messages of a topic name their brokers, or nothing does; leave this empty.",
+    "level": "What a topic holds is read from it; leave this open.",
+}
 
 
 class LogSourceError(Exception):
@@ -36,50 +57,82 @@ class LogSourceError(Exception):
         self.faults = dict(faults)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a person on a page may name, whose words a worker and aclweb's logins follow.
+
+    folders: in which a path may be. clusters: the short names of those whose topics may be read.
+    """
+
+    folders: Sequence[Path]
+    clusters: Collection[str]
+
+
 def add(
     *,
     actor: trail.Named | str,
     cluster: Cluster,
-    within: Sequence[Path] | None = None,
+    within: Limits | None = None,
     **given: str,
 ) -> LogSource:
     """Add a log source and return it.
 
-    within: the folders in which its path may be, None for any. given: values of FIELDS, of which path is needed.
-    Raises LogSourceError.
+    within: what may be named, None for anything. given: values of FIELDS, of which path or topic is needed; a topic is
+    of this cluster unless `topic_on` says another. Raises LogSourceError.
     """
-    values = {**dict.fromkeys(FIELDS, ""), **_cleaned(given)}
+    values = _whole(cluster, {**dict.fromkeys(FIELDS, ""), **_cleaned(given)})
     with transaction.atomic():
         # So that two who add the same path wait for each other.
         Cluster.objects.select_for_update().get(pk=cluster.pk)
         _check(cluster, values, None, within)
-        source = LogSource.objects.create(cluster=cluster, **values)
+        source = LogSource.objects.create(cluster=cluster, **_columns(values))
         _record(actor, "logs.added", source, told=_in_words(values))
     return source
 
 
 def change(
-    *, actor: trail.Named | str, source: LogSource, within: Sequence[Path] | None = None, **given: str
+    *, actor: trail.Named | str, source: LogSource, within: Limits | None = None, **given: str
 ) -> bool:
     """Change values of FIELDS; return False if nothing differs. Raises LogSourceError.
 
-    within: the folders in which another path may be, None for any.
+    within: what may be named in the place of the path or topic before, None for anything.
     """
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=source.cluster_id)
-        row = LogSource.objects.get(pk=source.pk)
+        row = LogSource.objects.select_related("cluster", "topic_cluster").get(pk=source.pk)
         before = {name: getattr(row, name) for name in FIELDS}
-        values = before | _cleaned(given)
+        values = _whole(row.cluster, before | _cleaned(given))
         differing = {name: value for name, value in values.items() if before[name] != value}
         if not differing:
             return False
-        _check(row.cluster, values, row, within if "path" in differing else None)
-        for name, value in differing.items():
+        is_elsewhere = any(name in differing for name in ("path", "topic", "topic_on"))
+        _check(row.cluster, values, row, within if is_elsewhere else None)
+        columns = _columns(differing)
+        for name, value in columns.items():
             setattr(row, name, value)
-        row.save(update_fields=list(differing))
+        row.save(update_fields=list(columns))
         _record(actor, "logs.changed", row, told=_in_words(differing))
     source.refresh_from_db()
     return True
+
+
+def _whole(cluster: Cluster, values: Mapping[str, str]) -> dict[str, str]:
+    """Return values in which a topic has a cluster and a way to name brokers, and a path has neither."""
+    if not values["topic"]:
+        return {**values, "topic_on": "", "broker_by": ""}
+    return {
+        **values,
+        "topic_on": values["topic_on"] or cluster.slug,
+        "broker_by": values["broker_by"] or LogSource.BrokerBy.KEY.value,
+    }
+
+
+def _columns(values: Mapping[str, str]) -> dict[str, Any]:
+    """Return values of FIELDS as the model has them."""
+    columns: dict[str, Any] = {name: value for name, value in values.items() if name != "topic_on"}
+    if "topic_on" in values:
+        columns["topic_cluster"] = Cluster.objects.filter(slug=values["topic_on"]).first()
+    return columns
 
 
 def remove(*, actor: trail.Named | str, source: LogSource) -> None:
@@ -95,7 +148,7 @@ def set_paths(*, actor: trail.Named | str, cluster: Cluster, paths: Sequence[str
     Return False if nothing differs. Raises LogSourceError.
     """
     with transaction.atomic():
-        there = {source.path: source for source in cluster.log_sources.all()}
+        there = {source.path: source for source in cluster.log_sources.filter(topic="")}
         wanted = dict.fromkeys(path.strip() for path in paths if path.strip())
         for path, source in there.items():
             if path not in wanted:
@@ -106,19 +159,45 @@ def set_paths(*, actor: trail.Named | str, cluster: Cluster, paths: Sequence[str
     return there.keys() != wanted.keys()
 
 
+def set_topics(*, actor: trail.Named | str, cluster: Cluster, topics: Sequence[str], broker_by: str) -> bool:
+    """Have exactly these topics as log sources, each as TOPIC or TOPIC@CLUSTER; what is known of others stays.
+
+    Return False if nothing differs. Raises LogSourceError.
+    """
+    with transaction.atomic():
+        rows = cluster.log_sources.exclude(topic="").select_related("topic_cluster")
+        there = {(source.topic, source.topic_on): source for source in rows}
+        wanted: dict[tuple[str, str], None] = {}
+        for text in filter(None, (text.strip() for text in topics)):
+            topic, _, on = text.partition("@")
+            wanted[topic, on or cluster.slug] = None
+        changed = there.keys() != wanted.keys()
+        for key, source in there.items():
+            if key not in wanted:
+                remove(actor=actor, source=source)
+        for topic, on in wanted:
+            if (topic, on) not in there:
+                add(actor=actor, cluster=cluster, topic=topic, topic_on=on, broker_by=broker_by)
+            elif broker_by:
+                changed = change(actor=actor, source=there[topic, on], broker_by=broker_by) or changed
+    return changed
+
+
 def for_job(cluster: Cluster) -> list[dict[str, str]]:
-    """Return the log sources as the pipeline's option `--source` takes them: what is not empty."""
-    rows = cluster.log_sources.values(*FIELDS)
-    return [{name: value for name, value in row.items() if value} for row in rows]
+    """Return what is known of each log source, without what is empty.
+
+    The pipeline's option `--source` takes it so, where the cluster of a topic is replaced by how it is reached.
+    """
+    rows = cluster.log_sources.select_related("topic_cluster")
+    found = [{name: str(getattr(row, name)) for name in FIELDS} for row in rows]
+    return [{name: value for name, value in row.items() if value} for row in found]
 
 
 def _cleaned(given: Mapping[str, str]) -> dict[str, str]:
     return {name: value if name == "pattern" else value.strip() for name, value in given.items()}
 
 
-def _check(
-    cluster: Cluster, values: Mapping[str, str], row: LogSource | None, within: Sequence[Path] | None
-) -> None:
+def _check(cluster: Cluster, values: Mapping[str, str], row: LogSource | None, within: Limits | None) -> None:
     faults = {}
     for name in FIELDS:
         longest = _LONGEST[name]
@@ -128,29 +207,76 @@ def _check(
             faults[name] = "This holds a line break or another control character; leave it out."
         elif fault := _fault(name, values[name]):
             faults[name] = fault
-    if within is not None and "path" not in faults and not _is_within(values["path"], within):
-        faults["path"] = (
-            f"{values['path']} is outside the folders in which a page may name logs; name one below "
-            f"{' or '.join(map(str, within))}, or ask who runs aclweb to add its folder to ACLWEB_LOG_FOLDERS."
-        )
-    elif within is not None and "path" not in faults and _is_anothers(cluster, values["path"]):
-        faults["path"] = (
-            f"{values['path']} means logs of another cluster too; name those of {cluster} alone, or have them "
-            "set on the command line."
-        )
+    faults |= (
+        _topic_faults(cluster, values, within)
+        if values["topic"]
+        else _path_faults(cluster, values["path"], within, faults)
+    )
     if values["layout"] and values["pattern"]:
         faults.setdefault("pattern", "A layout is chosen too; give a layout or a pattern.")
-    there = cluster.log_sources.filter(path=values["path"]).first()
-    if "path" not in faults and there is not None and there != row:
-        faults["path"] = f"{values['path']} is a log source of {cluster} already; change that one."
+    if not faults and (field := _there_already(cluster, values, row)):
+        faults[field] = f"{values[field]} is a log source of {cluster} already; change that one."
     if faults:
         raise LogSourceError(faults)
 
 
+def _path_faults(
+    cluster: Cluster, path: str, within: Limits | None, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what is wrong with a path that is written as one; known: what is wrong already."""
+    if "path" in known:
+        return {}
+    if fault := _path_fault(path):
+        return {"path": fault}
+    if within is not None and not _is_within(path, within.folders):
+        return {
+            "path": f"{path} is outside the folders in which a page may name logs; name one below "
+            f"{' or '.join(map(str, within.folders))}, or ask who runs aclweb to add its folder to ACLWEB_LOG_FOLDERS."
+        }
+    if within is not None and _is_anothers(cluster, path):
+        return {
+            "path": f"{path} means logs of another cluster too; name those of {cluster} alone, or have them set on the "
+            "command line."
+        }
+    return {}
+
+
+def _topic_faults(cluster: Cluster, values: Mapping[str, str], within: Limits | None) -> dict[str, str]:
+    faults = {name: fault for name, fault in _NOT_OF_TOPIC.items() if values[name]}
+    topic, on = values["topic"], values["topic_on"]
+    if not _TOPIC_NAME.fullmatch(topic) or topic in (".", ".."):
+        faults["topic"] = f"{topic!r} is no name of a topic; one has letters, digits, '.', '_' and '-'."
+    there = Cluster.objects.filter(slug=on).first()
+    if there is None or (within is not None and on not in within.clusters):
+        # One sentence for both, so that nobody learns which other clusters there are.
+        faults["topic_on"] = (
+            f"There is no cluster {on!r} that you administer; name one, whose login is then used."
+        )
+    elif not there.source.has_bootstrap_address:
+        faults["topic_on"] = (
+            f"{there} is read from {there.source.source}, so no broker of it is known; choose a cluster that is read "
+            "from its brokers."
+        )
+    elif within is not None and there.topics_with_logs.filter(topic=topic).exclude(cluster=cluster).exists():
+        faults.setdefault(
+            "topic",
+            f"{topic} of {there} is a log of another cluster too; name one of {cluster} alone, or have it set on the "
+            "command line.",
+        )
+    return faults
+
+
+def _there_already(cluster: Cluster, values: Mapping[str, str], row: LogSource | None) -> str:
+    """Return the field that another source of the cluster has so already, empty if none has."""
+    same = cluster.log_sources.exclude(pk=row.pk) if row else cluster.log_sources.all()
+    if values["topic"]:
+        is_there = same.filter(topic=values["topic"], topic_cluster__slug=values["topic_on"]).exists()
+        return "topic" if is_there else ""
+    return "path" if same.filter(path=values["path"], topic="").exists() else ""
+
+
 def _fault(name: str, value: str) -> str:
     """Return what is wrong with a value, empty if nothing is."""
-    if name == "path":
-        return _path_fault(value)
     if name == "time_zone" and value:
         try:
             ZoneInfo(value)
@@ -163,6 +289,8 @@ def _fault(name: str, value: str) -> str:
             of_pattern(value)
         except NotationError as error:
             return str(error)
+    if name == "broker_by" and value not in LogSource.BrokerBy.values:
+        return f"{value!r} names no broker; use key or topic."
     if name == "level" and value not in LogSource.Level.values:
         return f"{value!r} is no level; use DEBUG or INFO, or leave it open."
     return ""
@@ -170,7 +298,7 @@ def _fault(name: str, value: str) -> str:
 
 def _path_fault(value: str) -> str:
     if not value:
-        return "Name a file, a folder or a pattern, such as /var/log/kafka/kafka-authorizer.log*."
+        return "Name a file, a folder or a pattern, such as /var/log/kafka/kafka-authorizer.log*, or a topic."
     if "://" in value:
         return f"{value!r} is not on the worker's machine, so it is unknown what is new in it; name a path there."
     return ""
@@ -186,7 +314,7 @@ def _is_within(path: str, folders: Sequence[Path]) -> bool:
 
 def _is_anothers(cluster: Cluster, path: str) -> bool:
     """Whether a path means what a log source of another cluster means, as far as their texts tell."""
-    others = LogSource.objects.exclude(cluster=cluster).values_list("path", flat=True)
+    others = LogSource.objects.exclude(cluster=cluster).filter(topic="").values_list("path", flat=True)
     return any(_means(path, other) or _means(other, path) for other in others)
 
 
@@ -204,7 +332,7 @@ def _record(actor: trail.Named | str, verb: str, source: LogSource, **facts: str
         verb=verb,
         target=f"cluster:{source.cluster.slug}",
         cluster=source.cluster.name,
-        path=source.path,
+        path=str(source),
         **facts,
     )
 

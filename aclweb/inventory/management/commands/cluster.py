@@ -77,6 +77,18 @@ class Command(BaseCommand):
             part.add_argument(
                 "--logs", action="append", metavar="PATH", help="its authorizer logs; repeatable"
             )
+            part.add_argument(
+                "--log-topic",
+                action="append",
+                metavar="TOPIC[@CLUSTER]",
+                help="a topic with its authorizer log, on this or another known cluster; repeatable",
+            )
+            part.add_argument(
+                "--log-topic-broker",
+                choices=("key", "topic"),
+                default="",
+                help="what names the broker of a record: the message's key, or nothing (default: key)",
+            )
         declare = acts.add_parser("declare", help="declare what a cluster does not show")
         declare.add_argument("cluster")
         _declarations(declare)
@@ -110,7 +122,7 @@ class Command(BaseCommand):
                 address=options["address"],
                 **_settings(options, {}),
             )
-            log_sources.set_paths(actor=at_the_shell(), cluster=cluster, paths=options["logs"] or ())
+            _set_logs(cluster, options)
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
         self._print_exposed(options)
         slug = cluster.slug
@@ -137,9 +149,7 @@ class Command(BaseCommand):
         if options["address"]:
             settings["address"] = options["address"]
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
-        if options["logs"]:
-            paths = log_sources.set_paths(actor=at_the_shell(), cluster=cluster, paths=options["logs"])
-            changed = paths or changed
+        changed = _set_logs(cluster, options) or changed
         self._print_exposed(options)
         shown = pem.described(cluster.options) if "options" in settings else ()
         sentence = "Changed." if changed else "Nothing was to be changed."
@@ -198,6 +208,19 @@ class Command(BaseCommand):
 
     def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
         self.stdout.write(json.dumps(found) if as_json else sentence)
+
+
+def _set_logs(cluster: Cluster, options: dict[str, Any]) -> bool:
+    """Have the paths and the topics that are given as log sources; return whether anything differs."""
+    changed = False
+    if options["logs"]:
+        changed = log_sources.set_paths(actor=at_the_shell(), cluster=cluster, paths=options["logs"])
+    if options["log_topic"]:
+        by = options["log_topic_broker"]
+        changed |= log_sources.set_topics(
+            actor=at_the_shell(), cluster=cluster, topics=options["log_topic"], broker_by=by
+        )
+    return changed
 
 
 def _state_of(checked: checking.Checked) -> str:
