@@ -137,7 +137,7 @@ def _problem(tried: Refresh | None, load: Load | None) -> str:
         return ""
     return (
         f"Not refreshed since {_read_at(tried, load):%Y-%m-%d %H:%M} UTC: the last try, on "
-        f"{tried.tried_at:%Y-%m-%d %H:%M} UTC, failed. {tried.problem}"
+        f"{tried.tried_at:%Y-%m-%d %H:%M} UTC, {'ended early' if tried.cancelled_by else 'failed'}. {tried.problem}"
     )
 
 

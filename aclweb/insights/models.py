@@ -104,6 +104,17 @@ class Refresh(Leased):
     Its lease is held while a worker reads them, on whatever host.
     """
 
+    # When somebody last asked that they be read at once; null once a worker has begun.
+    asked_at = models.DateTimeField(null=True)
+    asked_by = models.CharField(max_length=254, blank=True)
+    # Of the try at work, or of the last one: how far it is, as an Analysis has it, and who cancelled it.
+    step = models.CharField(max_length=300, blank=True)
+    steps_done = models.PositiveSmallIntegerField(default=0)
+    steps = models.PositiveSmallIntegerField(default=0)
+    tasks_done = models.PositiveIntegerField(default=0)
+    tasks = models.PositiveIntegerField(default=0)
+    cancelled_by = models.CharField(max_length=254, blank=True)
+
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="logs_refresh")
     tried_at = models.DateTimeField(null=True)  # null until the first try has ended
     # When a try last went well, whether anything was new or not; null where none did since this is kept.
@@ -321,6 +332,7 @@ class Analysis(JobRow):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="analyses")
     job = models.CharField(max_length=20)
     options = models.JSONField(default=dict)  # the value of each option of the job, by its name
+    delta = KafkaTextField(default="")  # of a job about an edit: the edit, as JSON lines
     asked_by = models.CharField(max_length=254)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
 

@@ -7,24 +7,24 @@ processes, on one host or two, from reading or loading the same logs at once.
 
 from __future__ import annotations
 
-import json
 import logging
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 from django.db.models import QuerySet
 
-from aclweb.insights import spark_child
+from aclweb.insights import job_sources, spark_child
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.load import load
 from aclweb.insights.models import Load, Refresh
+from aclweb.insights.rounds import one_spark
 from aclweb.insights.staging import OvertakenError
+from aclweb.insights.telling import Ended, Tell, Teller, Told
 from aclweb.inventory import leases
 from aclweb.inventory.admin import log_sources
 from aclweb.inventory.current import in_force
@@ -36,8 +36,10 @@ logger = logging.getLogger(__name__)
 LONGEST_RUN_SECONDS = 3600.0
 
 
-# Runs the pipeline with these words; returns its exit status and what it wrote as errors.
-Job = Callable[[Sequence[str]], tuple[int, str]]
+LOADING = "Loading what the logs say"
+
+# Runs the pipeline with these words and says how far it is; returns its exit status and what it wrote as errors.
+Job = Callable[[Sequence[str], Tell], tuple[int, str]]
 
 
 def refresh(cluster: Cluster, job: Job | None = None) -> Load | None:
@@ -80,28 +82,28 @@ def _refreshed(cluster: Cluster, job: Job) -> Load | None:
         )
     if cluster.revision is None:
         raise InsightsError(f"{cluster} has not been synced yet; there are no ACLs to compare its logs with.")
-    with _turn(cluster) as is_still_mine:
-        if is_still_mine is None:
+    with _turn(cluster) as turn:
+        if turn is None:
             return None
         with tempfile.TemporaryDirectory(prefix="aclweb-insights-") as directory:
             snapshot = Path(directory) / "snapshot.jsonl"
             snapshot.write_text(snapshot_text(in_force(cluster)), encoding="utf-8")
-            given = Path(directory) / "sources.json"
-            given.write_text(json.dumps(sources), encoding="utf-8")
+            given = job_sources.write_sources(sources, Path(directory))
             result = Path(directory) / "usage"
             before = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at").first()
-            _run(
+            found = _run(
                 job,
+                turn,
                 [
                     "access",
-                    *("--cluster", cluster.slug, "--source", str(given)),
+                    *("--cluster", cluster.slug, "--source", str(given), *job_sources.connector()),
                     *("--out", str(settings.ACLWEB_ACCESS_TABLE)),
                     *("--keep-days", str(settings.ACLWEB_ACCESS_DAYS)),
                     *("--known", _known(before)),
                     *("--snapshot", str(snapshot), "--usage", str(result)),
                 ],
             )
-            if not is_still_mine():
+            if not (found and turn.is_still_mine()):
                 logger.warning(
                     "What the logs of cluster %s tell was not loaded: another worker reads them.",
                     cluster.slug,
@@ -118,8 +120,8 @@ def load_made_elsewhere(directory: Path, cluster: Cluster) -> Load | None:
 
     Raises InsightsError as `load` does.
     """
-    with _turn(cluster) as is_still_mine:
-        return None if is_still_mine is None else load(directory, cluster)
+    with _turn(cluster) as turn:
+        return None if turn is None else load(directory, cluster)
 
 
 def _known(before: Load | None) -> str:
@@ -131,13 +133,34 @@ def _known(before: Load | None) -> str:
     return "" if lacks_days else str(before.manifest.get("state", ""))
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """The right of this process to read a cluster's logs now. row: the one on which refreshes take turns."""
+
+    row: QuerySet[Refresh]
+    owner: str
+
+    def is_still_mine(self) -> bool:
+        return leases.take(self.row, owner=self.owner, seconds=settings.ACLWEB_LEASE_SECONDS)
+
+    def teller(self) -> Teller:
+        """Return what writes down how far it is, as long as nobody cancels it."""
+        return Teller(self.row.filter(lease_owner=self.owner, cancelled_by=""))
+
+    def cancelled_by(self) -> str:
+        return self.row.values_list("cancelled_by", flat=True).first() or ""
+
+
 @contextmanager
-def _turn(cluster: Cluster) -> Iterator[Callable[[], bool] | None]:
-    """Hold the cluster's lease for a block, which gets how to ask whether it still does; None if another has it."""
-    row, owner, seconds = _row(cluster), leases.owner("insights"), settings.ACLWEB_LEASE_SECONDS
-    with leases.held(row, owner=owner, seconds=seconds) as mine:
+def _turn(cluster: Cluster) -> Iterator[_Turn | None]:
+    """Hold the cluster's lease for a block, which gets its turn; None if another process has it."""
+    turn = _Turn(_row(cluster), leases.owner("insights"))
+    with leases.held(turn.row, owner=turn.owner, seconds=settings.ACLWEB_LEASE_SECONDS) as mine:
         if mine:
-            yield partial(leases.take, row, owner=owner, seconds=seconds)
+            turn.row.filter(lease_owner=turn.owner).update(
+                asked_at=None, asked_by="", cancelled_by="", **vars(Told())
+            )
+            yield turn
         else:
             logger.info("The logs of cluster %s are being read already.", cluster.slug)
             yield None
@@ -149,21 +172,22 @@ def _row(cluster: Cluster) -> QuerySet[Refresh]:
     return Refresh.objects.filter(pk=row.pk)
 
 
-def _run(job: Job, arguments: Sequence[str]) -> None:
-    status, errors = job(arguments)
-    if status != 0:
-        raise InsightsError(f"The logs were not read. {spark_child.why_failed(errors)}")
-
-
-def _job(arguments: Sequence[str]) -> tuple[int, str]:
-    """Run the pipeline in a process of its own; return its exit status and what it wrote as errors."""
-    child = spark_child.start(arguments, stderr=subprocess.PIPE)
+def _run(job: Job, turn: _Turn, arguments: Sequence[str]) -> bool:
+    """Run the job; return False where another process has the turn by now. Raises InsightsError where it failed."""
+    teller = turn.teller()
     try:
-        _, errors = child.communicate(timeout=LONGEST_RUN_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise InsightsError(
-            f"Reading the logs took longer than {LONGEST_RUN_SECONDS / 60:.0f} minutes and was ended."
-        ) from error
-    finally:
-        spark_child.end(child)
-    return child.returncode, errors
+        status, errors = job(arguments, teller.tell)
+        if status != 0:
+            raise InsightsError(f"The logs were not read. {spark_child.why_failed(errors)}")
+        teller.tell(Told(LOADING))
+    except Ended:
+        if person := turn.cancelled_by():
+            raise InsightsError(f"{person} cancelled it.") from None
+        return False
+    return True
+
+
+def _job(arguments: Sequence[str], tell: Tell) -> tuple[int, str]:
+    """Run the pipeline in a process of its own; return its exit status and what it wrote as errors."""
+    with one_spark(LONGEST_RUN_SECONDS) as one:
+        return one.run(arguments, tell)

@@ -64,7 +64,7 @@ class Jobs:
                 {
                     word: Path(words[place + 1]).read_text(encoding="utf-8")
                     for place, word in enumerate(words)
-                    if word in ("--snapshot", "--brokers", "--history")
+                    if word in ("--snapshot", "--brokers", "--history", "--delta")
                 }
             )
             return popen([sys.executable, "-c", _CHILD, *self._does, *words], **given)

@@ -39,7 +39,7 @@ def refresh() -> None:
         print("left to another worker" if found is None else "loaded", flush=True)
 
 
-def job(arguments: object) -> tuple[int, str]:
+def job(arguments: object, tell: object) -> tuple[int, str]:
     print("running", flush=True)
     sys.stdin.readline()
     return 1, "The stand-in has ended."

@@ -6,6 +6,7 @@ import json
 from datetime import date, timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -326,7 +327,7 @@ def test_a_database_that_is_away_for_less_than_a_lease_ends_no_job(asked, monkey
             raise OperationalError("the database is away")
 
     told = running.Told("Deciding", 1, 4)
-    teller = running._Teller(Away())
+    teller = running.Teller(Away())
 
     teller.tell(told)
     with pytest.raises(OperationalError):
@@ -543,3 +544,53 @@ def test_each_job_is_one_of_the_pipeline():
     from aclweb.pipeline.analyses import ANALYSES
 
     assert set(JOBS) <= set(ANALYSES)
+
+
+EDIT = json.dumps({"op": "add", **BINDINGS[0].as_dict()}) + "\n"
+
+
+def test_a_replay_gets_its_edit_and_keeps_what_would_turn(asked, jobs, tmp_path):
+    row = asked("replay", delta=EDIT)
+    flip = {"change": "denied", "principal": "User:bob", "resource_name": "orders", "lines": 4}
+    tables = {"flips": [flip], "by_principal": [], "by_resource": [], "by_day": []}
+
+    done = jobs.run(analysed.write_analysis(tmp_path / "replay", "replay", tables))
+
+    words, inputs = jobs.started[0], jobs.inputs[0]
+    assert words[0] == "replay"
+    assert json.loads(inputs["--delta"]) == json.loads(EDIT)
+    assert (done, done.state, done.counts["flips"]) == (row, State.DONE, {"": 1, "denied": 1})
+
+
+def test_an_edit_is_asked_for_once_however_it_is_written_and_another_is_another(asked):
+    row = asked("replay", delta=EDIT)
+
+    assert asked("replay", delta=f"\n{EDIT}\n").pk == row.pk
+    assert asked("replay", delta=EDIT.replace("add", "remove")).pk != row.pk
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        ({}, "replay is about an edit; give it as delta"),
+        ({"delta": "{}"}, "The edit"),
+        ({"delta": EDIT, "days": "7"}, "replay has no option 'days'; it has none"),
+        ({"delta": EDIT * 40_000}, "characters, and 4,000,000 is the most"),
+    ],
+)
+def test_what_is_no_edit_is_not_replayed(asked, options, told):
+    with pytest.raises(InsightsError, match=told):
+        asked("replay", **options)
+
+    assert not Analysis.objects.exists()
+
+
+def test_the_command_takes_an_edit_from_a_file(logged, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("aclweb.insights.analyses.ringing.enqueue", lambda: None)
+    (tmp_path / "edit.jsonl").write_text(EDIT)
+
+    call_command("analyse", logged.slug, "replay", "--delta", str(tmp_path / "edit.jsonl"))
+
+    assert json.loads(Analysis.objects.get().delta) == json.loads(EDIT)
+    with pytest.raises(CommandError, match=r"The edit in .*gone\.jsonl cannot be read: No such file"):
+        call_command("analyse", logged.slug, "replay", "--delta", str(tmp_path / "gone.jsonl"))

@@ -213,9 +213,9 @@ def asked(logged, tmp_path, monkeypatch) -> list[str]:
     """What the job was told to be known, each time; what it finds is in the folder `ours`."""
     given: list[str] = []
 
-    def run(_job, arguments):
+    def run(_job, _turn, arguments):
         given.append(arguments[arguments.index("--known") + 1])
-        shutil.copytree(tmp_path / "ours", arguments[-1])
+        return shutil.copytree(tmp_path / "ours", arguments[-1])
 
     monkeypatch.setattr(refresh, "_run", run)
     return given
@@ -266,7 +266,7 @@ def test_a_load_without_the_last_30_days_is_made_anew_where_nothing_is_new(
 def test_a_refresh_that_was_lost_keeps_nobody_waiting_for_long(logged, monkeypatch):
     row = refresh._row(logged)
     assert leases.take(row, owner="a worker that died", seconds=-1)
-    monkeypatch.setattr(refresh, "_job", lambda arguments: (1, "It ran."))
+    monkeypatch.setattr(refresh, "_job", lambda *_: (1, "It ran."))
 
     with pytest.raises(InsightsError, match="It ran"):
         refresh.refresh(logged)
@@ -277,7 +277,7 @@ def test_a_refresh_that_was_lost_keeps_nobody_waiting_for_long(logged, monkeypat
 def test_a_refresh_that_lost_its_lease_loads_nothing(logged, monkeypatch):
     row = refresh._row(logged)
 
-    def job(arguments):
+    def job(arguments, _tell):
         row.update(lease_owner="another host")
         return 0, ""
 
@@ -350,7 +350,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
     ours = write_result(tmp_path / "usage", BINDINGS)
     load(ours, logged)
 
-    def failing(_job, _arguments):
+    def failing(_job, _turn, _arguments):
         raise InsightsError(
             "The logs were not read. The job failed: EOFException: Unexpected end of input stream"
         )
@@ -363,7 +363,7 @@ def test_a_failed_refresh_is_kept_for_the_page_until_one_goes_well(logged, tmp_p
     assert told.startswith(f"Not refreshed since {Load.objects.get().loaded_at:%Y-%m-%d %H:%M} UTC")
     assert "Unexpected end of input stream" in told
 
-    monkeypatch.setattr(refresh, "_run", lambda _job, arguments: shutil.copytree(ours, arguments[-1]))
+    monkeypatch.setattr(refresh, "_run", lambda _job, _turn, arguments: shutil.copytree(ours, arguments[-1]))
     tasks.refresh_all()
 
     assert coverage(logged).problem == ""
@@ -393,7 +393,7 @@ def test_a_full_disk_is_reported_and_kept(logged, monkeypatch):
 def here(spark, monkeypatch, capsys):
     """Run the job in this process, in the Spark of all tests."""
 
-    def job(arguments):
+    def job(arguments, _tell):
         status = pipeline.main(arguments)
         return status, capsys.readouterr().err
 

@@ -4,6 +4,7 @@ Import from here: `JOBS`, `ask` and `cancel`, `progress_of`, `newest_of` and `of
 """
 
 from aclweb.insights.analyses.asking import (
+    EDIT,
     MOST_OPEN,
     Progress,
     TooManyOpen,
@@ -20,6 +21,7 @@ from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT, MOST_ROWS
 from aclweb.insights.analyses.reading import acls_of, exported, found_in, values_of
 
 __all__ = [
+    "EDIT",
     "JOBS",
     "KEPT_FOR",
     "MOST_KEPT",

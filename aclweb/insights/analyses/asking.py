@@ -6,6 +6,7 @@ cluster one is at work at a time.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,18 +15,26 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from aclweb.acl.model import number_of
+from aclweb.acl.model import AclError, number_of
+from aclweb.acl.notation import read_delta, write_delta
 from aclweb.insights.analyses import ringing
 from aclweb.insights.analyses.jobs import JOBS
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT
 from aclweb.insights.current import current_load
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import ANALYSES, OPEN, Analysis
+from aclweb.insights.telling import sentences_of, share_of
 from aclweb.inventory.models import Cluster
 
 # Of one person, at work and waiting, and of one cluster.
 MOST_OPEN = 3
 MOST_OPEN_OF_CLUSTER = 6
+
+EDIT = "delta"
+"""The option that holds the edit of a job which is about one."""
+
+LARGEST_EDIT = 4_000_000
+"""Characters."""
 
 State = Analysis.State
 
@@ -48,7 +57,7 @@ def ask(*, cluster: Cluster, job: str, options: Mapping[str, str], person: str) 
 
     person: the account that asks. Raises InsightsError for what cannot be asked, TooManyOpen where that is the reason.
     """
-    given = known_options(job, options)
+    given, delta = _with_edit(job, options)
     if not settings.ACLWEB_SPARK_MASTER:
         raise InsightsError("Analyses are switched off here: ACLWEB_SPARK_MASTER is empty.")
     if cluster.revision_id is None:
@@ -67,7 +76,7 @@ def ask(*, cluster: Cluster, job: str, options: Mapping[str, str], person: str) 
             return same
         _require_room(waiting.filter(asked_by=person).count(), waiting.filter(cluster=cluster).count())
         row = Analysis.objects.create(
-            cluster=cluster, job=job, options=given, asked_by=person, asked_at=Now()
+            cluster=cluster, job=job, options=given, delta=delta, asked_by=person, asked_at=Now()
         )
         row.refresh_from_db(fields=["asked_at"])
         # After the commit, or a worker could miss the row. A queue that is down only delays it: the sweep tries again.
@@ -95,6 +104,35 @@ def known_options(job: str, given: Mapping[str, str]) -> dict[str, str]:
             raise InsightsError(f"{name} is {value!r}; use one of {', '.join(known_values)}.")
         found[name] = value
     return found
+
+
+def _with_edit(job: str, given: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """Return the options of a job, and the edit that it is about; empty where it is about none.
+
+    Among the options stands what the edit is in short, so that the same edit is not asked for twice.
+    """
+    if job not in JOBS or not JOBS[job].edit:
+        return known_options(job, given), ""
+    rest = {name: value for name, value in given.items() if name != EDIT}
+    text = given.get(EDIT, "")
+    if len(text) > LARGEST_EDIT:
+        raise InsightsError(
+            f"The edit has {len(text):,} characters, and {LARGEST_EDIT:,} is the most; run `replay` on the command "
+            "line."
+        )
+    try:
+        delta = read_delta(text, source="The edit")
+    except AclError as error:
+        raise InsightsError(str(error)) from error
+    if not (delta.add or delta.remove):
+        raise InsightsError(
+            f'{job} is about an edit; give it as {EDIT}, an ACL a line as JSON, each with "op": "add" or '
+            '"remove".'
+        )
+    written = write_delta(delta)
+    digest = hashlib.sha256(written.encode("ascii")).hexdigest()[:12]
+    short = f"{len(delta.add):,} to add, {len(delta.remove):,} to remove ({digest})"
+    return known_options(job, rest) | {"edit": short}, written
 
 
 def _require_room(of_person: int, of_cluster: int) -> None:
@@ -139,7 +177,7 @@ def progress_of(row: Analysis) -> Progress:
     if row.state == State.QUEUED:
         return Progress(True, 0, ("It waits for a worker.", *_what_comes_first(row)))
     if row.state == State.RUNNING:
-        return Progress(True, min(99, 100 * row.steps_done // max(1, row.steps)), tuple(_working(row)))
+        return Progress(True, share_of(row), tuple(_working(row)))
     if row.state == State.DONE:
         kept = f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days."
         return Progress(False, 100, (f"A worker has finished it. {kept}",))
@@ -147,11 +185,7 @@ def progress_of(row: Analysis) -> Progress:
 
 
 def _working(row: Analysis) -> list[str]:
-    sentences = [f"{row.step}." if row.step else "A worker has taken it."]
-    if row.steps:
-        sentences.append(f"This is step {row.steps_done + 1} of {row.steps}.")
-    if row.tasks:
-        sentences.append(f"Spark has done {row.tasks_done:,} of {number_of(row.tasks, 'task')} under way.")
+    sentences = sentences_of(row)
     if row.attempts > 1:
         sentences.append(f"This is try {row.attempts}: the worker before was lost.")
     return sentences

@@ -17,8 +17,13 @@ from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import history_lines, snapshot_text
 
 
-def write_inputs(cluster: Cluster, job: AnalysisJob, folder: Path) -> tuple[int | None, list[str]]:
-    """Write what a job reads beside the access table; return the revision of the ACLs, and the words that name all."""
+def write_inputs(
+    cluster: Cluster, job: AnalysisJob, folder: Path, delta: str = ""
+) -> tuple[int | None, list[str]]:
+    """Write what a job reads beside the access table; return the revision of the ACLs, and the words that name all.
+
+    delta: the edit that it is about.
+    """
     view = in_force(cluster)
     snapshot = folder / "snapshot.jsonl"
     snapshot.write_text(snapshot_text(view), encoding="utf-8")
@@ -31,6 +36,10 @@ def write_inputs(cluster: Cluster, job: AnalysisJob, folder: Path) -> tuple[int 
         with history.open("w", encoding="utf-8") as file:
             file.writelines(history_lines(cluster))
         words += ["--history", str(history)]
+    if job.edit:
+        edit = folder / "delta.jsonl"
+        edit.write_text(delta, encoding="utf-8")
+        words += ["--delta", str(edit)]
     return view.revision.number if view.revision else None, words
 
 

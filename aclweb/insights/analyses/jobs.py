@@ -92,7 +92,8 @@ class AnalysisJob:
     """One job: `question` is what people have who start it.
 
     claims: what it says that no request needed, for which the log must hold enough: the permission whose ACLs it is
-    about, and its words. ages: whether it wants to know since when each ACL exists.
+    about, and its words. ages: whether it wants to know since when each ACL exists. edit: whether it is about an edit,
+    which whoever asks gives as `delta`.
     """
 
     name: str
@@ -102,6 +103,7 @@ class AnalysisJob:
     options: tuple[Option, ...] = ()
     claims: tuple[tuple[str, str], ...] = ()
     ages: bool = False
+    edit: bool = False
 
     def table(self, name: str) -> ResultTable | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -448,6 +450,64 @@ _LEAST_PRIVILEGE = AnalysisJob(
     ages=True,
 )
 
+_WOULD = (
+    Column("denied", "Would be denied", "number"),
+    Column("allowed", "Would be allowed", "number"),
+    Column("unclear", "ACLs alone do not say", "number"),
+    Column("unchanged", "Same answer", "number"),
+    Column("last_denied_at", "Last that would be denied", "moment"),
+)
+
+_REPLAY = AnalysisJob(
+    "replay",
+    "Replay of the whole log",
+    "What would every logged request be answered after an edit of the ACLs?",
+    (
+        ResultTable(
+            "flips",
+            "Requests whose answer would turn",
+            "request",
+            (
+                Column("change", "Would be", "text"),
+                _PRINCIPAL,
+                _OPERATION,
+                _RESOURCE,
+                Column("host", "From", "text"),
+                Column("before", "Answer now", "text"),
+                Column("after", "Answer then", "text"),
+                _LINES,
+                Column("days", "Days", "number"),
+                _LAST,
+            ),
+            "change",
+            (
+                Kind("denied", "Denied", "It is allowed now, and the edit would deny it.", "bad"),
+                Kind("allowed", "Allowed", "It is denied now, and the edit would allow it.", "good"),
+                Kind(
+                    "unclear",
+                    "Cannot tell",
+                    "The ACLs alone do not say the answer before or after.",
+                    one="that ACLs alone do not settle",
+                ),
+            ),
+            empty="No logged request would get another answer. What the log can show is said above.",
+        ),
+        ResultTable("by_principal", "By principal", "principal", (_PRINCIPAL, *_WOULD)),
+        ResultTable("by_resource", "By resource", "resource", (_RESOURCE, *_WOULD)),
+        ResultTable("by_day", "By day", "day", (Column("day", "Day", "text"), *_WOULD)),
+    ),
+    edit=True,
+)
+
 JOBS: Mapping[str, AnalysisJob] = {
-    job.name: job for job in (_LOAD_BEARING, _MATRIX, _ANOMALIES, _DISAGREEMENT, _REFUSALS, _LEAST_PRIVILEGE)
+    job.name: job
+    for job in (
+        _LOAD_BEARING,
+        _MATRIX,
+        _ANOMALIES,
+        _DISAGREEMENT,
+        _REFUSALS,
+        _LEAST_PRIVILEGE,
+        _REPLAY,
+    )
 }

@@ -16,12 +16,10 @@ import select
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 
 from aclweb.insights import spark_child
@@ -32,6 +30,7 @@ from aclweb.insights.analyses.storing import facts_of, opened, store_rows
 from aclweb.insights.analyses.workspace import workspace
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import ANALYSES, Analysis
+from aclweb.insights.telling import LOOK_SECONDS, Ended, Teller, Told
 from aclweb.inventory.fields import storable_json
 
 logger = logging.getLogger(__name__)
@@ -39,33 +38,9 @@ logger = logging.getLogger(__name__)
 # Less than a lease is renewed for: what is left is for storing the result.
 LONGEST_RUN_SECONDS = 3000.0
 
-# Between two looks whether the row is still this worker's.
-LOOK_SECONDS = 0.5
-
 STORING = "Storing the result"
 
 State = Analysis.State
-
-
-class _Ended(Exception):
-    """Somebody cancelled it, or another worker has it: nothing more is to be done or stored."""
-
-
-@dataclass(frozen=True)
-class Told:
-    """How far a job says that it is."""
-
-    step: str
-    steps_done: int
-    steps: int
-    tasks_done: int = 0
-    tasks: int = 0
-
-    @classmethod
-    def of(cls, line: bytes) -> Told:
-        """Return what a line of a job's progress says; the step that stores the result comes after those of the job."""
-        found = json.loads(line)
-        return cls(found["step"], found["done"], found["of"] + 1, found["tasks_done"], found["tasks"])
 
 
 def run_next(owner: str) -> bool:
@@ -80,7 +55,7 @@ def run_next(owner: str) -> bool:
             values = _result_of(row, mine)
         ANALYSES.end(mine, {"state": State.DONE, **values})
         words = "done"
-    except _Ended:
+    except Ended:
         words = "ended by somebody else"
     except (InsightsError, OSError) as error:
         words = str(error) if isinstance(error, InsightsError) else _of_system(error)
@@ -106,38 +81,13 @@ def _of_system(error: OSError) -> str:
 # --- Working on it --------------------------------------------------------------------
 
 
-class _Teller:
-    """Writes to the analysis how far it is, as long as it is this worker's; raises _Ended once it is not."""
-
-    def __init__(self, mine: QuerySet[Analysis]) -> None:
-        self._mine = mine
-        self._written_at = time.monotonic()
-
-    def write(self, told: Told) -> None:
-        """Write it; in a transaction, the analysis is this worker's until that ends."""
-        if not self._mine.update(**vars(told)):
-            raise _Ended
-        self._written_at = time.monotonic()
-
-    def tell(self, told: Told) -> None:
-        """Write it if the database answers: while the lease can hold, a job need not end because it is away."""
-        try:
-            self.write(told)
-        except DatabaseError:
-            if time.monotonic() - self._written_at >= settings.ACLWEB_LEASE_SECONDS:
-                raise
-            logger.warning("How far an analysis is could not be written down.", exc_info=True)
-            if not connection.in_atomic_block:
-                connection.close()  # the next try opens another
-
-
 def _result_of(row: Analysis, mine: QuerySet[Analysis]) -> Mapping[str, Any]:
     """Return the columns of the result, whose rows are stored."""
     job = JOBS[row.job]
     forget_rows(mine)
-    teller = _Teller(mine)
+    teller = Teller(mine)
     with workspace(row) as folder:
-        number, inputs = write_inputs(row.cluster, job, folder)
+        number, inputs = write_inputs(row.cluster, job, folder, row.delta)
         out = folder / "result"
         arguments = [job.name, *inputs, *options_of(job, row.options), "--out", str(out)]
         steps, sentences = _run(arguments, folder, teller.tell)
@@ -192,7 +142,7 @@ def _run(arguments: list[str], folder: Path, tell: Callable[[Told], None]) -> tu
 
 def _listen(child: subprocess.Popen[str], progress: int, tell: Callable[[Told], None]) -> Told:
     """Pass on what the child says until it ends, and look in between whether that is still wanted."""
-    last, rest = Told("", 0, 0), b""
+    last, rest = Told(), b""
     deadline = time.monotonic() + LONGEST_RUN_SECONDS
     while True:
         tell(last)
@@ -206,4 +156,4 @@ def _listen(child: subprocess.Popen[str], progress: int, tell: Callable[[Told], 
             return last
         *lines, rest = (rest + said).split(b"\n")
         if lines:
-            last = Told.of(lines[-1])
+            last = Told.of(json.loads(lines[-1]))

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.insights.analyses import (
+    EDIT,
     JOBS,
     AnalysisJob,
     Progress,
@@ -95,6 +96,8 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         if job in JOBS
         else {}
     )
+    if job in JOBS and JOBS[job].edit:
+        options[EDIT] = request.POST.get(EDIT, "")
     try:
         row = ask(cluster=cluster, job=job, options=options, person=request.user.get_username())
     except InsightsError as error:

@@ -90,7 +90,8 @@ def _page(request: HttpRequest, row: Analysis) -> HttpResponse:
         "chosen": [
             (option.label, dict(option.values).get(row.options.get(option.name, ""), ""))
             for option in JOBS[row.job].options
-        ],
+        ]
+        + ([("The edit", row.options["edit"])] if JOBS[row.job].edit else []),
         "kept": f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days.",
     }
     if row.state == Analysis.State.DONE:

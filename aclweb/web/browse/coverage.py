@@ -39,6 +39,7 @@ from aclweb.insights.models import Load
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import younger_acls
 from aclweb.inventory.models import Cluster, LogSource
+from aclweb.web.browse import log_reading
 from aclweb.web.browse.acl_filters import Choice, with_field
 from aclweb.web.browse.charts import day_rows, hour_chart
 from aclweb.web.browse.insight_tabs import Head, head
@@ -184,7 +185,7 @@ def _page(
         ],
         "export_url": reverse("coverage-export", args=[cluster.slug], query={"days": str(days)}),
         "retire_url": reverse("broker-retire", args=[cluster.slug], query=request.GET),
-        "sources": sources_read(list(cluster.log_sources.all()), covered.files),
+        "sources": sources_read(list(cluster.log_sources.select_related("topic_cluster")), covered.files),
         "clocks": clocks(covered.files),
         "unparsed_percent": percent_text(covered.load.lines_unparsed, covered.load.lines_read)
         if covered.load
@@ -192,6 +193,7 @@ def _page(
         "may_administer": may_administer,
         "declarations": declarations(cluster, covered.load),
         "disagreements": queries.disagreements(cluster, limit=5, load=covered.load),
+        **log_reading.context_of(request, cluster),
     }
     return render_page(
         request, "browse/insights/coverage.html", None, context, section="insights", status=status

@@ -16,6 +16,7 @@ from aclweb.web.browse import (
     denials,
     findings,
     least_privilege,
+    log_reading,
     principals,
     search,
     topics,
@@ -60,5 +61,7 @@ urlpatterns = [
     path("c/<slug:slug>/insights/coverage/", coverage.index, name="coverage"),
     path("c/<slug:slug>/insights/coverage/broker/", broker_hours.detail, name="broker-hours"),
     path("c/<slug:slug>/insights/coverage/export/", coverage.export, name="coverage-export"),
+    path("c/<slug:slug>/insights/coverage/reading/", log_reading.detail, name="log-reading"),
+    path("c/<slug:slug>/insights/coverage/reading/cancel/", log_reading.cancel, name="log-reading-cancel"),
     path("c/<slug:slug>/insights/coverage/retire/", coverage.retire_broker, name="broker-retire"),
 ]

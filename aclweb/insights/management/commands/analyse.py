@@ -9,11 +9,12 @@ import json
 import sys
 import time
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from aclweb.insights.analyses import JOBS, ask, claims_of, headline, progress_of
+from aclweb.insights.analyses import EDIT, JOBS, ask, claims_of, headline, progress_of
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
@@ -35,12 +36,19 @@ class Command(BaseCommand):
             metavar="NAME=VALUE",
             help="a choice of the job, such as lately=14 of anomalies; may be given again",
         )
+        parser.add_argument(
+            "--delta",
+            metavar="FILE",
+            help='of replay: the edit, as JSON lines, each with "op": "add" or "remove"',
+        )
         parser.add_argument("--wait", action="store_true", help="wait until a worker has finished it")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, cluster: str, job: str, option: list[str], **options: Any) -> None:
         found = cluster_named(cluster)
         given = dict(_pair(each) for each in option)
+        if options["delta"]:
+            given[EDIT] = _text_of(options["delta"])
         try:
             row = ask(cluster=found, job=job, options=given, person=at_the_shell())
         except InsightsError as error:
@@ -50,6 +58,14 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(_facts(row)) if options["json"] else "\n".join(_sentences(row)))
         if row.state in (Analysis.State.FAILED, Analysis.State.CANCELLED):
             sys.exit(1)
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise CommandError(f"The edit in {file} cannot be read: {why}.", returncode=2) from error
 
 
 def _pair(given: str) -> tuple[str, str]:

@@ -1,0 +1,63 @@
+"""How far is a worker with reading the logs of a cluster, and who has them read or has that cancelled?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from aclweb.accounts import access
+from aclweb.insights import reading
+from aclweb.insights.errors import InsightsError
+from aclweb.inventory.models import Cluster
+from aclweb.web.shell.htmx import wants_part
+
+
+def context_of(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
+    """Return what the card about reading the logs needs."""
+    progress = reading.progress_of(cluster)
+    may_administer = access.may(request.user, "administer", cluster)
+    return {
+        "reading": progress,
+        "may_read_now": may_administer and progress is None and cluster.log_sources.exists(),
+        "may_cancel_reading": may_administer and reading.may_be_cancelled(cluster),
+    }
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show htmx how far it is, and let the page load again once it has ended; a POST has the logs read now."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "POST":
+        access.require(request.user, "administer", cluster)
+        try:
+            reading.ask(cluster=cluster, person=request.user.get_username())
+        except InsightsError as error:
+            messages.error(request, str(error))
+    elif wants_part(request):
+        context = {"cluster": cluster, **context_of(request, cluster)}
+        page = render(request, "browse/insights/_log_reading.html", context)
+        if context["reading"] is None:
+            page["HX-Refresh"] = "true"
+        return page
+    return redirect("coverage", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, slug: str) -> HttpResponse:
+    """End the reading of the logs."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "POST":
+        access.require(request.user, "administer", cluster)
+        try:
+            reading.cancel(cluster=cluster, person=request.user.get_username())
+            messages.success(request, "Cancelled. What was loaded before stays.")
+        except InsightsError as error:
+            messages.error(request, str(error))
+    return redirect("coverage", slug=slug)
