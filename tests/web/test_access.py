@@ -167,6 +167,12 @@ TABLE: dict[str, Row] = {
     "coverage-export": Row(f"{C}insights/coverage/export/", SEEN),
     # Nobody has named a broker, which is said on the page.
     "broker-retire": Row(f"{C}insights/coverage/retire/", (302, 404, 403, 403, 403, 422), "post"),
+    # A page asks for a part only, and leads whoever comes by itself to the page that has it.
+    "log-reading": Row(f"{C}insights/coverage/reading/", (302, 404, 403, 403, 403, 302), "post"),
+    # No worker reads the logs, which is told on the page.
+    "log-reading-cancel": Row(
+        f"{C}insights/coverage/reading/cancel/", (302, 404, 403, 403, 403, 302), "post"
+    ),
     "changes": Row("/changes/", OWN),
     "change": Row("/changes/CR-{change}/", SEEN),
     "change-commands": Row("/changes/CR-{change}/commands/", SEEN),
@@ -189,6 +195,10 @@ TABLE: dict[str, Row] = {
     "api:needs": Row(f"{A}needs/", API_SEEN, "post", {"actions": ["consume"]}, as_json=True),
     "api:findings": Row(f"{A}findings/", API_SEEN),
     "api:log-sources": Row(f"{A}log-sources/", API_SEEN),
+    "api:denials": Row(f"{A}denials/", API_SEEN),
+    "api:coverage": Row(f"{A}coverage/", API_SEEN),
+    "api:use": Row(f"{A}use/", API_SEEN),
+    "api:replay": Row(f"{A}replay/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
     "api:owners": Row(f"{A}owners/", API_SEEN),
     "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
     "api:analyses": Row(f"{A}analyses/", API_SEEN),
@@ -210,7 +220,8 @@ def addresses(patterns: list[URLPattern | URLResolver], space: str = "") -> Iter
 
 
 @pytest.fixture
-def waiting(cluster, ada):
+def waiting(cluster, ada, monkeypatch):
+    monkeypatch.setattr("aclweb.insights.reading.enqueue", lambda *_: None)
     with FakeCluster(bindings=[allow("User:bob", "READ", "orders.eu")], topics=["orders.eu"]) as fake:
         sync(cluster, client=fake)
     cluster.refresh_from_db()

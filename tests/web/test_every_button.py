@@ -107,6 +107,7 @@ def site(unrecorded, cluster, ada, ben, cho, dot, tmp_path, monkeypatch):
     monkeypatch.setattr("aclweb.inventory.tasks.sync_cluster.delay", lambda *_: None)
     monkeypatch.setattr("aclweb.inventory.tasks.lint_cluster.delay", lambda *_: None)
     monkeypatch.setattr("aclweb.changes.tasks.apply_change.delay", lambda *_: None)
+    monkeypatch.setattr("aclweb.insights.reading.enqueue", lambda *_: None)
     built = world.build(cluster, (ada, ben, cho, dot), tmp_path)
     cluster.log_sources.create(path="/logs", broker="one", time_zone="UTC")
     monkeypatch.setattr(findings, "AT_ONCE", 0)  # what nobody has looked through yet is for a worker

@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 import pytest
 
 from aclweb.acl.model.delta import Delta
-from aclweb.acl.notation.files import write_delta
+from aclweb.acl.notation.files import read_delta, write_delta
 from aclweb.changes import asking, question, review
 from aclweb.changes.computing import run_next
 from aclweb.insights.load import load
+from aclweb.insights.models import Analysis
 from aclweb.inventory.current.view import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
@@ -422,3 +423,52 @@ def test_the_rows_are_paged_in_place_where_scripts_run(logged, ada, window, name
     assert "days=7" in page.url
     assert axe_violations(page) == []
     assert page.watch.complaints == []
+
+
+@pytest.fixture
+def few_at_once(monkeypatch):
+    monkeypatch.setattr("aclweb.insights.replay.MOST_REQUESTS", 2)
+    monkeypatch.setattr("aclweb.insights.analyses.ringing.enqueue", lambda: None)
+
+
+def all_link(page) -> str:
+    found = re.search(r'id="replay-all" href="([^"]+)"', page.content.decode())
+    return unescape(found[1]) if found else ""
+
+
+def test_what_a_card_leaves_out_a_worker_replays_from_a_what_if(logged, few_at_once, ada, signed_in):
+    browser = signed_in(ada)
+    page = browser.get(what_if(CLOSES), follow=True)
+    asking_page = browser.get(all_link(page))
+    answer = browser.post(
+        "/c/test-eu/insights/analyses/start/",
+        {
+            name: unescape(value)
+            for name, value in re.findall(r'name="(job|delta)" value="([^"]*)"', text_of(asking_page))
+        },
+    )
+
+    row = Analysis.objects.get()
+    assert answer.headers["Location"] == f"/c/test-eu/insights/analyses/{row.address}/"
+    assert (row.job, row.asked_by) == ("replay", "ada")
+    assert read_delta(row.delta, source="x") == CLOSES
+    assert row.options["edit"].startswith("1 to add, 2 to remove (")
+    assert "1 ACL to add, 2 to remove" in text_of(asking_page)
+
+
+def test_a_change_offers_the_replay_of_all_requests_where_its_card_leaves_some_out(
+    logged, few_at_once, ada, signed_in
+):
+    address = asked_for(logged, ada)
+
+    link = all_link(signed_in(ada).get(address))
+
+    assert b'name="job" value="replay"' in signed_in(ada).get(link).content
+
+
+def test_a_card_that_replays_all_requests_offers_no_other_replay(logged, ada, signed_in):
+    assert all_link(signed_in(ada).get(what_if(CLOSES), follow=True)) == ""
+
+
+def text_of(page) -> str:
+    return page.content.decode()

@@ -20,7 +20,7 @@ from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import TooMuch
 from aclweb.inventory import lists
 from aclweb.inventory.current import settings_of
-from aclweb.web.drafts import diff_files, impact_rows, replayed
+from aclweb.web.drafts import diff_files, impact_rows, replay_all, replayed
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -84,6 +84,9 @@ def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
         raise Http404(
             f"{change.key} has no replay: it is decided, or no authorizer log of its cluster was read."
         )
+    if request.GET.get("format") == replayed.ALL:
+        back = reverse("change", args=[change.pk])
+        return replay_all.page(request, change.cluster, change.delta, back=back, name=change.key)
     return replayed.file_of(found, request.GET, name=change.key, ending=request.GET.get("format", "csv"))
 
 
@@ -184,6 +187,7 @@ def _page(
             request.GET,
             field="format",
         ),
+        "replay_all_url": replayed.all_url(reverse("change-replay", args=[change.pk]), field="format"),
         "replay_files": replayed.files(
             reverse("change-replay", args=[change.pk]), request.GET, field="format"
         ),

@@ -24,7 +24,7 @@ from aclweb.changes.question import Question, question_of, what_if
 from aclweb.changes.replaying import replay_of
 from aclweb.changes.same_edit import change_for
 from aclweb.inventory.current import in_force, settings_of
-from aclweb.web.drafts import diff_files, impact_rows, replayed
+from aclweb.web.drafts import diff_files, impact_rows, replay_all, replayed
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -149,6 +149,8 @@ def _page(
     if row.state == Computation.State.DONE:
         context |= _SHOWN[row.kind](row, question, request.GET)
         context["replay_files"] = replayed.files(request.path, request.GET)
+        if row.kind == Computation.Kind.WHAT_IF:
+            context["replay_all_url"] = replayed.all_url(request.path)
         context["diff_files"] = diff_files.files(request.get_full_path(), request.GET)
     return render_page(
         request,
@@ -165,6 +167,9 @@ def _file(request: HttpRequest, row: Computation) -> HttpResponseBase:
     is_done = row.state == Computation.State.DONE
     context = _SHOWN[row.kind](row, question_of(row), request.GET) if is_done else {}
     name = f"computation-{row.pk}"
+    delta = question_of(row).sides[0].delta
+    if request.GET.get("replay") == replayed.ALL and delta is not None and context.get("replay") is not None:
+        return replay_all.page(request, row.cluster, delta, back=request.path, name="What-if")
     file = diff_files.file_asked(context.get("every_row"), request.GET, name=name)
     if file is None:
         file = replayed.file_asked(context, request.GET, name=name)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, QueryDict, StreamingHttpResponse
 
-from aclweb.acl.model import Resource
-from aclweb.insights.replay import Flip, Replay
+from aclweb.insights.replay import Replay
+from aclweb.insights.replay_rows import exported
 from aclweb.insights.replay_totals import (
     MOST_REQUESTS,
-    Total,
     by_day,
     by_principal,
     by_resource,
@@ -32,8 +31,8 @@ _VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
     "day": ("By day", by_day),
 }
 
-_WOULD_BE = {"loses": "refused", "gains": "allowed", "depends": "unclear"}
-
+ALL = "all"
+"""What `?replay=` names where somebody wants every request replayed, by a worker."""
 
 # What `?days=` names: the days of the log, and the word of the button.
 _DAYS: Mapping[str, tuple[int | None, str]] = {
@@ -93,6 +92,16 @@ def files(address: str, asked: Mapping[str, str], *, field: str = "replay") -> l
     return found
 
 
+def all_url(address: str, *, field: str = "replay") -> str:
+    """Return the address that asks for a replay of all requests; empty where a page has none of its own."""
+    path, _, query = address.partition("?")
+    fields = QueryDict(query, mutable=True)
+    for name in (*_SHOWN, "by", "days"):
+        fields.pop(name, None)
+    fields[field] = ALL
+    return f"{path}?{fields.urlencode()}" if path else ""
+
+
 def file_asked(
     context: Mapping[str, Any], asked: Mapping[str, str], *, name: str
 ) -> StreamingHttpResponse | None:
@@ -115,43 +124,3 @@ def file_of(found: Replay, asked: Mapping[str, str], *, name: str, ending: str) 
     by, days = asked.get("by", ""), days_asked(asked)
     parts = (f"{name}-replay", by if by in _VIEWS else "", f"{days}-days" if days else "")
     return rows_file(exported(found, by), name="-".join(part for part in parts if part), ending=ending)
-
-
-def exported(found: Replay, by: str) -> Iterator[dict[str, Any]]:
-    """Yield all rows of the view that `?by=` names, as `shown` pages them.
-
-    A number is None where the log cannot show it, and the days of `days_are_whole` say whether they are all.
-    """
-    if by == "day":
-        is_whole = days_are_whole(found)
-        return (
-            {"day": total.about, **_numbers(found, total), "is_whole": is_whole} for total in by_day(found)
-        )
-    if by == "principal":
-        return ({"principal": total.about, **_numbers(found, total)} for total in by_principal(found))
-    if by == "resource":
-        return ({**_resource(total.about), **_numbers(found, total)} for total in by_resource(found))
-    return (_request(flip) for flip in found.flips)
-
-
-def _request(flip: Flip) -> dict[str, Any]:
-    return {
-        "would_be": _WOULD_BE[flip.change],
-        "principal": flip.principal,
-        "operation": flip.operation.name,
-        **_resource(flip.resource),
-        "hosts": list(flip.hosts),
-        "lines": flip.lines,
-        "first_at": flip.first_at.isoformat(),
-        "last_at": flip.last_at.isoformat(),
-    }
-
-
-def _resource(about: str | Resource) -> dict[str, str]:
-    assert isinstance(about, Resource)  # by_resource
-    return {"resource_type": about.resource_type.name, "resource_name": about.name}
-
-
-def _numbers(found: Replay, total: Total) -> dict[str, int | None]:
-    refused = None if found.is_blind and not total.denied else total.denied
-    return {"would_be_refused": refused, "would_be_allowed": total.allowed, "unclear": total.unclear}

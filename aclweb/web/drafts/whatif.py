@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web.drafts import diff_files, impact_rows, keeping, named, replayed, saved
+from aclweb.web.drafts import diff_files, impact_rows, keeping, named, replay_all, replayed, saved
 from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -49,6 +49,22 @@ CAUTIONS_SHOWN = 5
 COMPUTATIONS_SHOWN = 5
 # What `binding_key` makes.
 _KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def _asked_beside(
+    request: HttpRequest, context: Mapping[str, Any], cluster: Cluster, draft: Draft
+) -> HttpResponseBase | None:
+    """Return the file of an answer, or the page about the whole log, that an address asks for beside the draft."""
+    preview, name = context.get("preview"), f"what-if-{cluster.slug}"
+    rows = impact_rows.exact_rows(preview.impact) if preview else None
+    if (file := diff_files.file_asked(rows, request.GET, name=name)) is not None:
+        return file
+    if request.GET.get("replay") == replayed.ALL and context.get("replay") is not None:
+        fields = request.GET.copy()
+        del fields["replay"]
+        back = f"{request.path}?{fields.urlencode()}"
+        return replay_all.page(request, cluster, draft.delta, back=back, name="What-if")
+    return replayed.file_asked(context, request.GET, name=name)
 
 
 @login_required
@@ -116,14 +132,11 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "computations": asking.newest_of(request.user, cluster, COMPUTATIONS_SHOWN) if draft.is_empty else (),
         **_answer(cluster, view, draft, data),
         "replay_files": replayed.files(kept.address, data),
+        "replay_all_url": replayed.all_url(kept.address),
         "diff_files": diff_files.files(kept.address, data),
     }
-    preview = context.get("preview")
-    rows = impact_rows.exact_rows(preview.impact) if preview else None
-    if (file := diff_files.file_asked(rows, request.GET, name=f"what-if-{slug}")) is not None:
-        return file
-    if (file := replayed.file_asked(context, request.GET, name=f"what-if-{slug}")) is not None:
-        return file
+    if (other := _asked_beside(request, context, cluster, draft)) is not None:
+        return other
     page = render_page(
         request, "drafts/whatif/detail.html", "drafts/whatif/_workbench.html", context, section="changes"
     )
@@ -200,6 +213,7 @@ def _refused(
         "reason": request.POST.get("reason", ""),
         **_answer(cluster, view, draft, request.POST),
         "replay_files": replayed.files(kept.address, request.POST),
+        "replay_all_url": replayed.all_url(kept.address),
         "diff_files": diff_files.files(kept.address, request.POST),
         **said,
     }
