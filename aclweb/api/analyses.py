@@ -32,9 +32,10 @@ class AskedAnalysisSerializer(serializers.Serializer[Any]):
 
     job = serializers.ChoiceField(choices=_NAMES)
     options = serializers.DictField(
-        child=serializers.CharField(max_length=100),
+        child=serializers.CharField(trim_whitespace=False),
         default=dict,
-        help_text="anomalies: lately (days); least-privilege: names, hosts. The page Analyses lists the values.",
+        help_text="anomalies: lately (days); least-privilege: names, hosts. The page Analyses lists the values. "
+        "replay: delta, an edit as JSON lines, each an ACL with an op, add or remove.",
     )
 
 
@@ -131,7 +132,7 @@ class AnalysisList(generics.ListAPIView[Analysis]):
             return Analysis.objects.none()
         cluster = cluster_or_404(self.request.user, self.kwargs["slug"])
         found = Analysis.objects.filter(cluster=cluster, job__in=_NAMES).select_related("cluster")
-        return found.defer("facts").order_by("-pk")
+        return found.defer("facts", "delta").order_by("-pk")
 
     @extend_schema(
         operation_id="start_analysis", request=AskedAnalysisSerializer, responses={202: AnalysisSerializer}

@@ -3,7 +3,18 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from aclweb.api import analyses, changes, comparing, computations, findings, log_sources, needs, owners, views
+from aclweb.api import (
+    analyses,
+    changes,
+    comparing,
+    computations,
+    findings,
+    insights,
+    log_sources,
+    needs,
+    owners,
+    views,
+)
 
 app_name = "api"
 
@@ -18,6 +29,10 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/needs/", needs.Needs.as_view(), name="needs"),
     path("v1/clusters/<slug:slug>/findings/", findings.FindingList.as_view(), name="findings"),
     path("v1/clusters/<slug:slug>/log-sources/", log_sources.LogSourceList.as_view(), name="log-sources"),
+    path("v1/clusters/<slug:slug>/denials/", insights.DenialList.as_view(), name="denials"),
+    path("v1/clusters/<slug:slug>/coverage/", insights.CoverageList.as_view(), name="coverage"),
+    path("v1/clusters/<slug:slug>/use/", insights.UseList.as_view(), name="use"),
+    path("v1/clusters/<slug:slug>/replay/", insights.ReplayList.as_view(), name="replay"),
     path("v1/clusters/<slug:slug>/owners/", owners.OwnerList.as_view(), name="owners"),
     path("v1/clusters/<slug:slug>/analyses/", analyses.AnalysisList.as_view(), name="analyses"),
     path(
