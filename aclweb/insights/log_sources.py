@@ -50,7 +50,7 @@ def sources_read(sources: Sequence[LogSource], files: Iterable[LogFile]) -> tupl
     """Return what came of each source, in their order; files of none of them come last."""
     of_source: dict[int | None, list[LogFile]] = {source.pk: [] for source in sources}
     for file in files:
-        found = next((source for source in sources if _holds(source.path, file.path)), None)
+        found = next((source for source in sources if _holds(source, file.path)), None)
         of_source.setdefault(found.pk if found else None, []).append(file)
     rows = [_read(source, of_source[source.pk]) for source in sources]
     if lost := of_source.get(None):
@@ -58,7 +58,10 @@ def sources_read(sources: Sequence[LogSource], files: Iterable[LogFile]) -> tupl
     return tuple(rows)
 
 
-def _holds(source: str, path: str) -> bool:
+def _holds(log: LogSource, path: str) -> bool:
+    if log.topic:
+        return path.startswith(f"kafka:{log.topic}/")
+    source = log.path
     return path == source or path.startswith(f"{source.rstrip('/')}/") or fnmatchcase(path, source)
 
 
