@@ -72,6 +72,10 @@ class KafkaBroker(Server):
         return f"127.0.0.1:{self._plain_port}"
 
     @property
+    def class_path(self) -> str:
+        return f"{self.jars}{os.sep}*"
+
+    @property
     def authorizer_log(self) -> Path:
         return self.directory / "logs" / "kafka-authorizer.log"
 
@@ -108,11 +112,9 @@ class KafkaBroker(Server):
                 "-Djava.net.preferIPv4Stack=true",
                 f"-Dkafka.logs.dir={self.directory / 'logs'}",
                 self._logging(),
-                "-cp",
-                f"{self.jars}{os.sep}*",
-                "kafka.Kafka",
-                str(configuration),
-            ]
+            ],
+            "kafka.Kafka",
+            configuration,
         )
 
     def wait_ready(self, timeout_seconds: float = 120.0) -> None:

@@ -15,6 +15,7 @@ from aclweb.clusters import ClusterError, ClusterState
 from aclweb.runtime import stale_process as leftover
 from aclweb.runtime.java import JavaError
 from devstack.java import find_java
+from devstack.servers import class_archive
 from devstack.servers.ports import HeldPort, hold_port
 
 
@@ -25,10 +26,18 @@ class EmbeddedError(ClusterError):
         super().__init__(sentence, state=ClusterState.UNREACHABLE)
 
 
+# A JVM that leaves an archive of its classes writes for some seconds before it ends.
+_LONGEST_EXIT_SECONDS = 120.0
+
+
 class Server(abc.ABC):
-    """One JVM with its directory: started, watched, stopped, and found again after a crash."""
+    """One JVM with its directory: started, watched, stopped, and found again after a crash.
+
+    leaves_archive: whether it leaves an archive of its classes when it stops, for the next of its kind.
+    """
 
     title = "server"
+    leaves_archive = False
 
     def __init__(self, directory: Path | str) -> None:
         self.directory = Path(directory).absolute()
@@ -48,19 +57,31 @@ class Server(abc.ABC):
         """What the JVM printed itself, which is where the reason of a failed start is."""
         return self.directory / "console.log"
 
-    def _spawn(self, arguments: list[str]) -> None:
+    @property
+    @abc.abstractmethod
+    def class_path(self) -> str:
+        """Where the JVM finds its classes."""
+
+    @property
+    def archive(self) -> Path:
+        """Where the archive of its classes is, or will be; raises JavaError without Java."""
+        return class_archive.archive_of(find_java(), self.class_path)
+
+    def _spawn(self, options: list[str], main: str, configuration: Path) -> None:
+        """Start the JVM with these options, its main class and the file that this is given."""
         environment = {
             name: value
             for name, value in os.environ.items()
             if name not in ("JAVA_TOOL_OPTIONS", "CLASSPATH")
         }
         try:
-            java = find_java()
+            java, archive = find_java(), self.archive
         except JavaError as error:
             raise EmbeddedError(str(error)) from error
+        classes = (class_archive.to_make if self.leaves_archive else class_archive.to_use)(archive)
         with self.console.open("wb") as console:
             self._process = subprocess.Popen(
-                [str(java), *arguments],
+                [str(java), *options, *classes, "-cp", self.class_path, main, str(configuration)],
                 cwd=self.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=console,
@@ -96,11 +117,13 @@ class Server(abc.ABC):
             if process.poll() is None:
                 process.terminate()
                 try:
-                    process.wait(timeout_seconds)
+                    process.wait(_LONGEST_EXIT_SECONDS if self.leaves_archive else timeout_seconds)
                 except subprocess.TimeoutExpired:
                     process.kill()
             process.wait()
             (self.directory / "pid").unlink(missing_ok=True)
+            if self.leaves_archive:
+                class_archive.made(self.archive)
         self._release_ports()
 
     def _end_leftover(self) -> None:

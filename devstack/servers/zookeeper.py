@@ -85,6 +85,10 @@ class ZooKeeperServer(Server):
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def class_path(self) -> str:
+        return os.pathsep.join(str(jar) for jar in zookeeper_jars())
+
     def start(self) -> None:
         (self.directory / "data").mkdir(parents=True, exist_ok=True)
         self._end_leftover()
@@ -118,11 +122,9 @@ class ZooKeeperServer(Server):
                 "-Dzookeeper.jmx.log4j.disable=true",
                 f"-Dlog4j2.configurationFile={log_settings}",
                 *self.java_options,
-                "-cp",
-                os.pathsep.join(str(jar) for jar in zookeeper_jars()),
-                "org.apache.zookeeper.server.quorum.QuorumPeerMain",
-                str(configuration),
-            ]
+            ],
+            "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+            configuration,
         )
 
     def wait_ready(self, timeout_seconds: float = 60.0) -> None:

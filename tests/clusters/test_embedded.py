@@ -17,7 +17,7 @@ from kazoo.client import KazooClient
 from aclweb.clusters import ClusterError, Verb
 from aclweb.clusters.admin_api.client import AdminClient
 from devstack import servers as embedded
-from devstack.servers import KafkaBroker, ZooKeeperServer, lay_out
+from devstack.servers import KafkaBroker, ZooKeeperServer, class_archive, lay_out
 from tests.builders import allow
 from tests.servers import USERS, missing, need_jars, need_java
 
@@ -44,13 +44,19 @@ def test_a_zookeeper_runs_on_the_java_from_pypi(tmp_path, monkeypatch):
 
 
 @pytest.mark.zookeeper
-def test_a_zookeeper_comes_back_with_its_data_on_the_same_port(tmp_path):
+def test_a_zookeeper_comes_back_with_its_data_on_the_same_port(tmp_path, monkeypatch):
+    """And with the archive of classes that it left, where it was asked to."""
     need_java()
-    with ZooKeeperServer(tmp_path) as first:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    first = ZooKeeperServer(tmp_path)
+    first.leaves_archive = True
+    with first:
         address = first.address
         lay_out(f"{address}/kafka", cluster_id="zk-1", topics={"orders": 2})
 
     with ZooKeeperServer(tmp_path) as second:
+        memory = Path(f"/proc/{second.pid}/maps")
+        mapped = memory.read_text() if memory.exists() else str(first.archive)
         keeper = KazooClient(hosts=second.address)
         keeper.start(timeout=60)
         topics = keeper.get_children("/kafka/brokers/topics")
@@ -59,6 +65,32 @@ def test_a_zookeeper_comes_back_with_its_data_on_the_same_port(tmp_path):
     assert second.address == address
     assert topics == ["orders"]
     assert not (tmp_path / "pid").exists()
+    assert str(first.archive) in mapped
+
+
+def test_each_java_and_each_class_path_has_an_archive_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    javas = [tmp_path / "one", tmp_path / "other"]
+    for java in javas:
+        java.touch()
+
+    archives = {class_archive.archive_of(java, path) for java in javas for path in ("a/*", "b/*")}
+
+    assert len(archives) == 4
+    assert [class_archive.to_use(archive) for archive in archives] == [()] * 4
+
+
+def test_an_archive_of_which_a_jvm_left_nothing_is_used_by_nobody(tmp_path):
+    archive = tmp_path / "server-classes" / "a.jsa"
+    (option,) = class_archive.to_make(archive)
+
+    assert not class_archive.made(archive)
+    assert class_archive.to_use(archive) == ()
+
+    Path(option.partition("=")[2]).write_bytes(b"classes")
+    assert class_archive.to_use(archive) == ()
+    assert class_archive.made(archive)
+    assert class_archive.to_use(archive) == (f"-XX:SharedArchiveFile={archive}",)
 
 
 @pytest.mark.zookeeper
