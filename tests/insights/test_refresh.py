@@ -49,6 +49,8 @@ based on rule DefaultDeny (kafka.authorizer.logger)
 Topic:LITERAL:payments.eu for request = Fetch with resourceRefCount = 1 \
 based on rule SuperUser (kafka.authorizer.logger)
 """
+# So few lines are read before generated code has been compiled.
+FEW_LINES = "spark.sql.codegen.wholeStage false\nspark.sql.codegen.factoryMode NO_CODEGEN\n"
 
 
 def logs_at(cluster: Cluster, *paths: str) -> None:
@@ -66,6 +68,8 @@ def logged(read_cluster, tmp_path, settings):
 @pytest.mark.spark
 def test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round(logged, monkeypatch, tmp_path):
     need_java()
+    (tmp_path / "spark-defaults.conf").write_text(FEW_LINES)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     told, children = [], []
     run, start = rounds.Round.run, spark_child.start_round
     monkeypatch.setattr(rounds.Round, "run", lambda *given: told.append(run(*given)) or told[-1])
