@@ -26,10 +26,10 @@ from tests.validation_cases import EVERYTHING
 pytestmark = pytest.mark.kafka
 
 RULES = {"kafka44": AuthorizerSettings(), "kafka39": AuthorizerSettings(authorizer="acl")}
-FILTERS = {"kafka44": 4_000, "kafka39": 2_000}
-STEPS = 250
+FILTERS = {"kafka44": 2_000, "kafka39": 1_000}
+STEPS = 125
 # The full scale of other tests is fifty; here each case is a question to a broker.
-MORE_FILTERS, MORE_STEPS = (24, 12) if SCALE > 1 else (1, 1)
+MORE_FILTERS, MORE_STEPS = (48, 24) if SCALE > 1 else (1, 1)
 PATIENCE_SECONDS = 120
 
 

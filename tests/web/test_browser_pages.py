@@ -235,7 +235,22 @@ def test_an_acl_is_checked_while_it_is_typed(visit):
 MANY = Delta(add=tuple(allow("User:fay", "READ", f"a{number}") for number in range(130)), remove=())
 
 
-@pytest.mark.parametrize("name", ["what-if", "change", "dates", "drafts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("what-if", "change"),
+        # The same part, on two more pages.
+        *(
+            pytest.param(
+                name,
+                marks=pytest.mark.thorough(
+                    instead="tests/web/test_browser_pages.py::test_a_row_of_what_differs_opens_in_place_pages_its_names_and_closes"
+                ),
+            )
+            for name in ("dates", "drafts")
+        ),
+    ],
+)
 def test_a_row_of_what_differs_opens_in_place_pages_its_names_and_closes(visit, cluster, ada, name):
     page = visit()
     if name == "what-if":
