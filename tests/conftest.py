@@ -19,7 +19,6 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client, TransactionTestCase
-from django.test import client as test_client
 from pytest_django import DjangoDbBlocker
 
 from aclweb.accounts.models import Grant, Role, User
@@ -126,21 +125,6 @@ def clean_up_past_the_audit_triggers() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", without_triggers)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def only_the_page_is_recorded() -> Iterator[None]:
-    """Have Django's test client keep what a page was rendered with, and no copy for each part of it: a table has
-    hundreds."""
-    record = test_client.store_rendered_templates  # type: ignore[attr-defined]
-
-    def first_alone(store: dict[str, Any], **rendered: Any) -> None:
-        if "context" not in store:
-            record(store, **rendered)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(test_client, "store_rendered_templates", first_alone)
         yield
 
 
