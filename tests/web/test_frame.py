@@ -9,18 +9,21 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from aclweb.accounts.models import Grant, Role
+from aclweb.accounts.models import Grant, Role, User
 from aclweb.acl.model import Delta
 from aclweb.changes import review
+from aclweb.changes.queries import waiting_for
 from aclweb.clusters import ClusterFacts
 from aclweb.clusters.broker_settings import BrokerSettings, combined_settings
 from aclweb.insights.models import DenialGroup, Load
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
-from aclweb.web.shell import spelling
+from aclweb.web.shell import badges, spelling
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
 
@@ -235,3 +238,32 @@ def test_the_bar_counts_new_denials_to_ninety_nine(cluster, browser, groups, wor
     )  # fmt: skip
 
     assert counts_in(browser.get(f"/c/{cluster.slug}/topics/")) == {"Insights": word}
+
+
+def test_what_waits_is_counted_by_queries_that_are_written_once_for_all_people(
+    cluster, ada, ben, admin_user, django_assert_num_queries, time_machine
+):
+    sync(cluster, client=Answers([]))
+    draft = review.draft(
+        cluster=cluster, author=ada, title="a", delta=Delta(add=(allow("User:x", "READ", "a"),))
+    )
+    review.submit(change=draft, actor=ada)
+    Load.objects.create(cluster=cluster, lines_read=1, lines_parsed=1, lines_unparsed=0, manifest={})
+    time_machine.move_to(timezone.now(), tick=False)
+    kept = (badges._waiting, badges._denials, badges._drafts)
+    for each in kept:
+        each.cache_clear()
+    people = [ada, ben, admin_user, User.objects.create(username="gone", is_active=False), AnonymousUser()]
+
+    for _ in range(2):
+        for person in people:
+            rows = badges.with_badges(Cluster.objects.filter(pk=cluster.pk), person, cluster.slug)
+            with django_assert_num_queries(1):
+                found = badges.badges_of(rows.get())
+            waiting = waiting_for(person).count() if isinstance(person, User) else 0
+            assert (found.changes, found.denials) == (waiting, 0)
+
+    assert badges.badges_of(rows.get()).changes == 0
+    assert waiting_for(ben).count() == 1
+    # A kind of person is one who may do all, one who may do something, one who may do nothing, and nobody.
+    assert [each.cache_info().misses for each in kept] == [4, 1, 4]
