@@ -63,7 +63,7 @@ from aclweb.pipeline.manifest import Logged, state_of, summary, warnings
 from aclweb.pipeline.portions import extend_in_portions, portions_of
 from aclweb.pipeline.preflight import check_executors
 from aclweb.pipeline.progress import Progress, told_to, untold
-from aclweb.pipeline.readings import Reading
+from aclweb.pipeline.readings import Reading, not_understood
 from aclweb.pipeline.reprocessing import Again, reprocess
 from aclweb.pipeline.reprocessing import summary as reprocess_summary
 from aclweb.pipeline.results import ResultError, result_at
@@ -198,6 +198,7 @@ def _extend(options: Namespace, watch: _Watch) -> bool:
                 *(f"{path}: {state.state}. {state.reason}" for path, state in looked.found.problems),
                 *(looked.base.damaged if looked.base else ()),
                 *looked.found.remarks,
+                *(not_understood(path, line) for path, line in sorted(looked.unknown.items())),
             ]
         )
         check_zones(looked)
@@ -400,10 +401,16 @@ def _snapshot_of_access(options: Namespace) -> Snapshot | None:
 def _sources(options: Namespace, zone: str | None = None) -> Sources:
     """Return the logs that the words of a command name; zone: that of `--time-zone`, where a job takes it."""
     if not options.source:
-        return Sources(tuple(LogSource(path, zone=zone, layout=options.layout) for path in options.log))
-    if zone or options.layout:
+        return Sources(
+            tuple(
+                LogSource(path, zone=zone, layout=options.layout, is_recursive=options.recursive)
+                for path in options.log
+            )
+        )
+    if zone or options.layout or options.recursive:
         raise SourceError(
-            "--source names the zone and the layout of each log; leave out --time-zone, --layout and --pattern."
+            "--source names the zone and the layout of each log; leave out --time-zone, --layout, --pattern and "
+            "--recursive."
         )
     return read_sources(Path(options.source))
 
@@ -665,6 +672,7 @@ def _parser() -> ArgumentParser:
         help="with --usage: do not write it where it would have this `state` in its manifest",
     )
     _add_logs(access.add_mutually_exclusive_group(required=True).add_argument)
+    _add_recursive(access)
     _add_layouts(access)
     _add_every(access, "end after the first look")
     access.add_argument(
@@ -794,6 +802,7 @@ def _add_reading(parser: ArgumentParser) -> None:
     )
     read = parser.add_mutually_exclusive_group(required=True)
     _add_logs(read.add_argument)
+    _add_recursive(parser)
     _add_layouts(parser)
     read.add_argument("--table", help="an access table, in the place of logs")
     parser.add_argument(
@@ -843,8 +852,16 @@ def _add_logs(add: Callable[..., Any]) -> None:
     add(
         "--source",
         metavar="FILE",
-        help="a JSON list of logs, each with its path, broker, time_zone, level and layout or pattern; for `access` "
-        "also topics, each with topic, kafka, options, broker_by, time_zone and layout or pattern",
+        help="a JSON list of logs, each with its path, broker, time_zone, level, layout or pattern, and recursive; for "
+        "`access` also topics, each with topic, kafka, options, broker_by, time_zone and layout or pattern",
+    )
+
+
+def _add_recursive(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--recursive",
+        action="store_true",
+        help="with --log: read the files of folders in a folder too",
     )
 
 

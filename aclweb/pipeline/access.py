@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from aclweb.acl.model import number_of
+from aclweb.acl.notation import UNKNOWN
 from aclweb.pipeline.counting import Counted, count_bytes, unknown_layouts
 from aclweb.pipeline.failures import JobError
+from aclweb.pipeline.files import GONE
 from aclweb.pipeline.increments import Found, Fresh, look_for_new
 from aclweb.pipeline.job import keeping
 from aclweb.pipeline.known_content import Source
@@ -40,13 +43,17 @@ KEPT_DAYS = 400
 
 @dataclass(frozen=True)
 class Look:
-    """What the logs of a cluster hold that its table does not. sources: by the path of each file."""
+    """What the logs of a cluster hold that its table does not.
+
+    sources: by the path of each file. unknown: the first line of each file of an unknown layout with something new.
+    """
 
     folder: Folder
     cluster: str
     base: Version | None
     found: Found
     sources: Mapping[str, LogSource]
+    unknown: Mapping[str, str] = MappingProxyType({})
 
     def zone_of(self, fresh: Fresh) -> str | None:
         """Return the zone of the clock that wrote a file."""
@@ -74,7 +81,7 @@ def look(table: Folder | Path, cluster: str, sources: Sequence[LogSource]) -> Lo
     """Return what is new in the logs; a path is a folder of this machine.
 
     Raises SourceError for a path that means no file, TableError for a table that cannot be read, and JobError where
-    no file can be read, or each with something new is of an unknown layout.
+    no file can be read, or the layout of each is unknown.
     """
     folder = folder_of(table, cluster)
     return look_since(latest(folder), folder, cluster, sources)
@@ -84,13 +91,17 @@ def look_since(base: Version | None, folder: Folder, cluster: str, sources: Sequ
     """Return what is new in the logs since a version was made; the errors are those of `look`."""
     known = [Source.from_dict(dict(source)) for source in base.sources] if base else []
     layouts = {file: source.layout for file, source in by_file(sources).items() if source.layout}
-    found = look_for_new([source.path for source in sources], known, layouts=layouts)
+    recursive = {source.path for source in sources if source.is_recursive}
+    found = look_for_new([source.path for source in sources], known, layouts=layouts, recursive=recursive)
     if found.problems and not (found.fresh or found.unchanged or found.skipped):
         raise JobError(nothing_read(dict(found.problems)))
     unknown = unknown_layouts(found.fresh)
-    if unknown and len(unknown) == len(found.fresh):
+    is_any_known = any(
+        source.offset and source.layout != UNKNOWN and source.state.state != GONE for source in found.sources
+    )
+    if unknown and not is_any_known:
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
-    return Look(folder, cluster, base, found, by_file(sources))
+    return Look(folder, cluster, base, found, by_file(sources), unknown)
 
 
 def check_zones(looked: Look) -> None:

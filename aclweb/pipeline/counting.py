@@ -20,7 +20,7 @@ from aclweb.pipeline.files import READ, FileState
 from aclweb.pipeline.increments import Fresh, NotTheSameError, copy_bytes, is_still_there
 from aclweb.pipeline.job import path_of
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.readings import Reading, check_layouts, first_line
+from aclweb.pipeline.readings import Reading, first_line
 from aclweb.pipeline.sources import read_lines
 
 
@@ -52,8 +52,7 @@ def count_bytes(
 
     copies: a folder for copies of parts of files. shown: puts a copy where all executors see it, and returns its path.
     zone_of: that of the clock that wrote a file. choose: gets how many records each file has of each day (file, broker,
-    day, lines), and returns the days to count; all unless given. Raises JobError where no file can be read, and where
-    most lines are in files of an unknown layout.
+    day, lines), and returns the days to count; all unless given. Raises JobError where no file can be read.
     """
     files, changed = _readable(wanted, copies, shown)
     while files:
@@ -73,7 +72,6 @@ def count_bytes(
     if choose is not None:
         days = choose(rows)
         lines, rows = keep(totals.of_days(lines, days)), [row for row in rows if row["day"] in days]
-    check_layouts(rows, unknown_layouts(list(files.values())), "file")
     return Counted(lines, rows, list(files.values()), changed)
 
 

@@ -36,6 +36,7 @@ from aclweb.pipeline.files import (
     SourceError,
     log_files,
     readable_state,
+    state_of_unknown,
     truncated,
     why_not_opened,
 )
@@ -135,12 +136,14 @@ def look_for_new(
     known: Sequence[Source],
     *,
     layouts: Mapping[str, str] | None = None,
+    recursive: Collection[str] = (),
     now_ns: int | None = None,
 ) -> Found:
     """Return which bytes of the files that `paths` mean are not counted yet.
 
     known: the sources stored with what was counted. layouts: those that are known of some
-    files, perhaps in a frame that is looked for. now_ns: the time now, in nanoseconds since 1970.
+    files, perhaps in a frame that is looked for. recursive: as `log_files` has it. now_ns: the time now, in
+    nanoseconds since 1970.
     Raises SourceError for a path that means no file or no file of this machine, and where files never cease to
     be replaced.
     """
@@ -152,7 +155,7 @@ def look_for_new(
     now_ns = time.time_ns() if now_ns is None else now_ns
     for _ in range(_ATTEMPTS):
         try:
-            return _Look(known, now_ns, layouts or {}).at(log_files(paths))
+            return _Look(known, now_ns, layouts or {}).at(log_files(paths, recursive=recursive))
         except (FileChangedError, FileNotFoundError):
             continue
     raise SourceError(f"The log files changed during each of {_ATTEMPTS} looks at them; try again.")
@@ -290,8 +293,13 @@ class _Look:
                 content = LogContent(path, opened, self.work)
                 self.stamps[path] = content.stamp
                 state = readable_state(path, content.first_bytes())
+                looked_into = None
                 if state.is_readable:
-                    self.opened.append(self._looked_into(content, self._match(content, contents)))
+                    looked_into = self._looked_into(content, self._match(content, contents))
+                    if looked_into.source.layout == UNKNOWN:
+                        state = state_of_unknown(looked_into.head)
+                if looked_into is not None and state.is_readable:
+                    self.opened.append(looked_into)
                 else:
                     self.unreadable[path] = state
         except FileChangedError:

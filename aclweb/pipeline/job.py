@@ -19,10 +19,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from aclweb.acl.notation import KAFKA, UNKNOWN
 from aclweb.pipeline import decisions, totals, usage
+from aclweb.pipeline.copies import copies_among
 from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
 from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
-from aclweb.pipeline.files import READ, FileState
+from aclweb.pipeline.files import READ, FileState, copy_of, look, state_of_unknown
 from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, known_brokers
@@ -37,8 +38,8 @@ from aclweb.pipeline.manifest import (
 )
 from aclweb.pipeline.readings import (
     Reading,
+    beginning_of,
     check_layouts,
-    first_line,
     first_line_in,
     layout_in,
     reading_of,
@@ -48,7 +49,7 @@ from aclweb.pipeline.results import new_result, write_frame, write_manifest, wri
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
 from aclweb.pipeline.seen import parted, seen_requests
 from aclweb.pipeline.snapshot import Snapshot
-from aclweb.pipeline.sources import read_lines
+from aclweb.pipeline.sources import nothing_read, read_lines
 from aclweb.pipeline.table import Table, Window
 from aclweb.pipeline.table.parts import ACCESS
 
@@ -58,6 +59,8 @@ DENIED_BY_BROKER = "denied_by_broker"
 
 _OF_GROUP = ("principal", "operation", "resource_type", "resource_name")
 _LOOKED_AT = 1 << 20
+_SHOWN_OF = 1 << 16
+_READABLE = FileState(READ)
 
 
 def run_usage(spark: SparkSession, snapshot: Snapshot, files: Sequence[str], out: Path) -> dict[str, Any]:
@@ -120,18 +123,22 @@ def read_logs(
     *,
     sources: Mapping[str, LogSource] = MappingProxyType({}),
 ) -> Logged:
-    """Return what log files hold.
+    """Return what log files hold; what is in two files of this machine is counted once.
 
     sources: what is known of files, by the path that is in `files`. Raises JobError where no file can be read, or where
-    most lines are in files of an unknown layout.
+    all lines are in files of an unknown layout.
     """
-    found = _files_to_read(spark, files, sources)
+    asked = _files_to_read(spark, files, sources)
+    found = {path: file for path, file in asked.items() if file.state.is_readable}
+    left_out = {path: file.state for path, file in asked.items() if path not in found}
+    if not found:
+        raise JobError(nothing_read(left_out))
     unknown = {path: file.first_line for path, file in found.items() if file.reading.layout == UNKNOWN}
     if unknown and len(unknown) == len(found):
         raise JobError(why_unknown(unknown, "nothing of it can be read"))
     readings = {path: file.reading for path, file in found.items()}
     read = read_lines(spark, list(readings), keep, readings=readings)
-    lines, states = read.lines, read.states
+    lines, states = read.lines, {**read.states, **left_out}
     coverage = [
         row | {"source": path, "broker": broker_of(path)}
         for row in read.coverage
@@ -150,17 +157,31 @@ def read_logs(
             path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
             for path in named | {row["source"] for row in coverage}
         },
-        brokers=known_brokers({path_of(path): file.source for path, file in found.items()}),
+        brokers=known_brokers({path_of(path): file.source for path, file in asked.items()}),
     )
 
 
 @dataclass(frozen=True)
 class _FileToRead:
-    """One log file: how it is read, what is known of it, and its first line where its layout is unknown."""
+    """One log file: how it is read, what is known of it, and what its beginning is where its layout is unknown.
+
+    state: one that is readable, unless nothing of the file is to be read.
+    """
 
     reading: Reading
     source: LogSource
-    first_line: str = ""
+    beginning: bytes = b""
+    state: FileState = _READABLE
+
+    @classmethod
+    def looked_at(cls, reading: Reading, source: LogSource, beginning: bytes) -> _FileToRead:
+        if reading.layout != UNKNOWN:
+            return cls(reading, source)
+        return cls(reading, source, beginning, state_of_unknown(beginning))
+
+    @property
+    def first_line(self) -> str:
+        return first_line_in(self.beginning)
 
 
 def _files_to_read(
@@ -168,21 +189,28 @@ def _files_to_read(
 ) -> dict[str, _FileToRead]:
     """Return each log file by its path; an address of files is replaced by them."""
     found: dict[str, _FileToRead] = {}
+    copies = copies_among(files)
     for path in files:
         source = sources.get(path, LogSource(path))
         if "://" not in path:
-            reading = reading_of(path, Reading(source.layout or "", source.zone))
-            line = first_line(path) if reading.layout == UNKNOWN else ""
-            found[path] = _FileToRead(reading, source, line)
+            state = copy_of(copies[path]) if path in copies else look(path)
+            wanted = Reading(source.layout or "", source.zone)
+            if state.is_readable:
+                reading = reading_of(path, wanted)
+                beginning = beginning_of(path) if reading.layout == UNKNOWN else b""
+                found[path] = _FileToRead.looked_at(reading, source, beginning)
+            else:
+                found[path] = _FileToRead(wanted, source, state=state)
             continue
         distant = distant_files(spark, path, _LOOKED_AT)
         if not distant:
             found[path] = _FileToRead(Reading(source.layout or KAFKA, source.zone), source)
         for name, beginning in distant.items():
             layout = layout_in(partial(_range, beginning), source.layout)
-            line = first_line_in(beginning) if layout == UNKNOWN else ""
             # Of several that mean a file, the first.
-            found.setdefault(name, _FileToRead(Reading(layout, source.zone), source, line))
+            found.setdefault(
+                name, _FileToRead.looked_at(Reading(layout, source.zone), source, beginning[:_SHOWN_OF])
+            )
     return found
 
 

@@ -17,6 +17,7 @@ from aclweb.pipeline.given import text_of
 from aclweb.pipeline.known_brokers import KnownBrokers, level_of
 
 _KEYS = ("path", "broker", "time_zone", "layout", "pattern", "level")
+_RECURSIVE = "recursive"
 _TOPIC_KEYS = ("topic", "kafka", "options", "broker_by", "time_zone", "layout", "pattern")
 
 BY_KEY, BY_TOPIC = "key", "topic"
@@ -30,7 +31,7 @@ class LogSource:
 
     path: a file, a folder or a pattern. broker: whose they are, empty to name it after the files. zone: that of its
     clock, None to keep times as they are written. layout: a name for `layout_of`, None to look for it. level: one of
-    `known_brokers.LEVELS`, empty where nobody said it.
+    `known_brokers.LEVELS`, empty where nobody said it. is_recursive: a folder means the files of those in it too.
     """
 
     path: str
@@ -38,6 +39,7 @@ class LogSource:
     zone: str | None = None
     layout: str | None = None
     level: str = ""
+    is_recursive: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def by_file(sources: Sequence[LogSource]) -> dict[str, LogSource]:
     """Return the source of each file that is there now; of several that mean it, the first."""
     found: dict[str, LogSource] = {}
     for source in sources:
-        for file in log_files([source.path]):
+        for file in log_files([source.path], recursive=[source.path] if source.is_recursive else ()):
             found.setdefault(file, source)
     return found
 
@@ -129,16 +131,21 @@ def _source(found: Any, number: int) -> LogSource | TopicSource:
     if not is_topic and not (isinstance(found, dict) and found.get("path")):
         raise SourceError(f"Source {number} has no 'path'; name a file, a folder or a pattern, or a 'topic'.")
     keys = _TOPIC_KEYS if is_topic else _KEYS
-    wrong = next((key for key, value in found.items() if key not in keys or not isinstance(value, str)), None)
+    told = {key: value for key, value in found.items() if is_topic or key != _RECURSIVE}
+    wrong = next((key for key, value in told.items() if key not in keys or not isinstance(value, str)), None)
     if wrong is not None:
-        raise SourceError(
-            f"Source {number} has {wrong!r}, which is no key or no text; the keys are {', '.join(keys)}."
-        )
+        shown = ", ".join(keys if is_topic else (*keys, _RECURSIVE))
+        raise SourceError(f"Source {number} has {wrong!r}, which is no key or no text; the keys are {shown}.")
+    is_recursive = found.get(_RECURSIVE, False)
+    if not isinstance(is_recursive, bool):
+        raise SourceError(f"Source {number} has {_RECURSIVE!r} as {is_recursive!r}; write true or false.")
     try:
         if is_topic:
             return _topic(found)
         level = level_of(found.get("level", ""))
-        return LogSource(found["path"], found.get("broker", ""), _zone(found), _layout(found), level)
+        return LogSource(
+            found["path"], found.get("broker", ""), _zone(found), _layout(found), level, is_recursive
+        )
     except (NotationError, SourceError) as error:
         raise SourceError(f"Source {number}: {error}") from error
 

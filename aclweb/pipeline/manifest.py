@@ -18,7 +18,7 @@ from pyspark.sql import Row as SparkRow
 from aclweb.acl.model import number_of
 from aclweb.acl.notation import UNKNOWN, shown
 from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of, in_span, short_names
-from aclweb.pipeline.files import GONE, READ, FileState
+from aclweb.pipeline.files import COPY, GONE, READ, FileState
 from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
@@ -42,7 +42,7 @@ class Source:
     @property
     def is_unread(self) -> bool:
         """Whether its requests are not known, though it is there."""
-        return self.state.state != GONE and (self.layout == UNKNOWN or not self.state.is_readable)
+        return self.state.state not in (GONE, COPY) and (self.layout == UNKNOWN or not self.state.is_readable)
 
 
 @dataclass(frozen=True)
@@ -270,11 +270,14 @@ _NOTED = {"true": "default_allow", "false": "default_deny"}
 
 
 def warnings(manifest: Mapping[str, Any]) -> list[str]:
-    """Return a line for each file that could not be read to its end."""
+    """Return a line for each file that could not be read to its end, that is a copy, or that has no known layout."""
     return [
         f"{file['path']}: {file['state']}. {file['reason']}"
-        for file in manifest["files"]
         if file["state"] != READ
+        else f"{file['path']}: Its layout is unknown, so {number_of(file['lines'], 'line')} of it cannot be read; "
+        "name its layout with --layout, or its log4j pattern with --pattern."
+        for file in manifest["files"]
+        if file["state"] != READ or file["layout"] == shown(UNKNOWN)
     ]
 
 
@@ -309,9 +312,14 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
         )
     if not coverage["permits_seen"]:
         report.append("No permit is in the log, so it cannot tell which ALLOW ACLs are used.")
-    if manifest["disagreements"]["lines"]:
+    differing, requests = manifest["disagreements"], manifest["rows"]["requests"]
+    if differing["lines"]:
+        report.append(f"{differing['lines']:,} decisions would be made otherwise with these ACLs.")
+    if differing["requests"] * 2 > requests:
+        snapshot = manifest["snapshot"]
         report.append(
-            f"{manifest['disagreements']['lines']:,} decisions would be made otherwise with these ACLs."
+            f"These are {differing['requests']:,} of the {requests:,} requests: the ACLs of {snapshot['cluster']!r}, "
+            f"revision {snapshot['revision']}, may be those of another cluster than the log's."
         )
     return report
 

@@ -69,13 +69,18 @@ def reading_of(path: str, wanted: Reading) -> Reading:
         return replace(wanted, layout=wanted.layout or KAFKA)
 
 
-def first_line(path: str) -> str:
-    """Return the beginning of the first line of a file that is not blank, as it is shown in a sentence."""
+def beginning_of(path: str) -> bytes:
+    """Return the first bytes of a file, decompressed; none if it is gone."""
     try:
         with open(path, "rb") as opened:
-            return first_line_in(LogContent(path, opened).read(0, _LOOKED_AT[0]))
+            return LogContent(path, opened).read(0, _LOOKED_AT[0])
     except (OSError, FileChangedError):
-        return ""
+        return b""
+
+
+def first_line(path: str) -> str:
+    """Return the beginning of the first line of a file that is not blank, as it is shown in a sentence."""
+    return first_line_in(beginning_of(path))
 
 
 def first_line_in(beginning: bytes) -> str:
@@ -85,7 +90,7 @@ def first_line_in(beginning: bytes) -> str:
 
 
 def check_layouts(coverage: Iterable[Row], unknown: Mapping[str, str], source: str) -> None:
-    """Raise JobError where more than half of the lines are in files of an unknown layout.
+    """Raise JobError where all lines are in files of an unknown layout.
 
     coverage: rows of `totals.coverage`, with the path in the column that `source` names. unknown: the path of each
     file of an unknown layout, with its first line.
@@ -96,8 +101,16 @@ def check_layouts(coverage: Iterable[Row], unknown: Mapping[str, str], source: s
         if row[source] in lines:
             lines[row[source]] += row["lines"]
     lost, read = sum(lines.values()), sum(row["lines"] for row in rows)
-    if lost * 2 > read:
+    if lost and lost == read:
         raise JobError(why_unknown(unknown, f"{lost:,} of {read:,} lines cannot be read"))
+
+
+def not_understood(path: str, line: str) -> str:
+    """Return the sentence for a file of an unknown layout beside others. line: its first one."""
+    return (
+        f"{path}: Its layout is unknown, so its lines are counted and not read. It begins with {line!r}; name its "
+        "layout with --layout, or its log4j pattern with --pattern."
+    )
 
 
 def why_unknown(unknown: Mapping[str, str], loss: str) -> str:

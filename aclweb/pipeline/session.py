@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -50,7 +51,10 @@ _COLLECTOR = re.compile(r"-XX:[+]Use\w*GC\b")
 # A JVM that leaves an archive of its classes writes for some seconds before it ends.
 _LONGEST_EXIT_SECONDS = 120.0
 
+_CALL_SECONDS = 10.0
+
 _MASTER = "spark.master"
+_STANDALONE = "spark://"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _PYTHON = "spark.pyspark.python"
 # A line of spark-defaults.conf: a key, then blanks, "=" or ":", then the value.
@@ -169,6 +173,7 @@ def _running(
         )
     given = _given(master, conf, here)
     where = given.get(_MASTER, THIS_MACHINE)
+    _check_answers(where)
     secrets = secrets_in(given)
     classes = class_archive.archive_of(here.cache, java)
     making = class_archive.to_make(classes) if archive and not here.submitted else ()
@@ -193,6 +198,26 @@ def _running(
             _stop(spark)
         if making:
             class_archive.made(classes, ended_well=end_jvm() == 0)
+
+
+def _check_answers(master: str) -> None:
+    """Raise SessionError where nobody takes calls at the addresses of a standalone master, as Spark finds out later."""
+    addresses = master.removeprefix(_STANDALONE).split(",") if master.startswith(_STANDALONE) else []
+    failed = ""
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _CALL_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            failed = failed or f"Nobody answers at {address}: {getattr(error, 'strerror', None) or error}"
+        except ValueError:
+            return
+        else:
+            return
+    if failed:
+        raise SessionError(
+            f"Spark did not start on {master}. {failed}; start that master, or name another one with --master."
+        )
 
 
 def _java(here: Environment) -> Path | None:
