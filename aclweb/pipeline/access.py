@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -53,7 +52,7 @@ class Look:
     base: Version | None
     found: Found
     sources: Mapping[str, LogSource]
-    unknown: Mapping[str, str] = MappingProxyType({})
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     def zone_of(self, fresh: Fresh) -> str | None:
         """Return the zone of the clock that wrote a file."""

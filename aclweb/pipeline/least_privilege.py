@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -44,7 +45,7 @@ from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.replay import ALLOWED, DENIED, Edit, lines_by_change, replayed
-from aclweb.pipeline.results import new_result, write_manifest, write_table
+from aclweb.pipeline.results import new_result, write_frame, write_manifest
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
 
@@ -97,14 +98,16 @@ def write_least_privilege(
         with new_result(out) as folder:
             step(_PROPOSE)
             proposed = keep(proposals(spark, used_by(logged.access), named, broadcast))
-            acls = proposed.select("principal", "change", "binding_key", *_OF_ACL)
-            tables = {
-                "acls": acls.orderBy("principal", "change", "binding_key").toArrow(),
-                "principals": _by_principal(proposed).orderBy("principal").toArrow(),
+            acls = keep(proposed.select("principal", "change", "binding_key", *_OF_ACL))
+            changes, covered = _Changes(), _Covered()
+            key = ("principal", "change", "binding_key")
+            rows = {
+                "acls": write_frame(folder, "acls", acls, *key, look=changes.add),
+                "principals": write_frame(
+                    folder, "principals", keep(_by_principal(proposed)), "principal", look=covered.add
+                ),
             }
-            delta = _delta(tables["acls"])
-            for name, table in tables.items():
-                write_table(folder, name, table)
+            delta = changes.delta
             step(_REPLAY)
             (folder / "delta.jsonl").write_text(write_delta(delta), encoding="utf-8")
             manifest = {
@@ -123,9 +126,9 @@ def write_least_privilege(
                 "delta": {"add": len(delta.add), "remove": len(delta.remove)},
                 "ages_known": history is not None,
                 "ages_unknown": len(first_seen.unknown),
-                "covered": _covered(tables["principals"]),
+                "covered": covered.as_dict(),
                 "replay": _replayed(spark, snapshot, logged, delta),
-                "rows": {name: table.num_rows for name, table in tables.items()},
+                "rows": rows,
             }
             write_manifest(folder, manifest)
     finally:
@@ -179,11 +182,20 @@ def _by_principal(proposed: DataFrame) -> DataFrame:
     return proposed.groupBy("principal").agg(*numbers, *whole)
 
 
-def _delta(acls: pa.Table) -> Delta:
-    sides: dict[str, list[AclBinding]] = {ADD: [], REMOVE: [], KEEP: []}
-    for row in acls.to_pylist():
-        sides[row["change"]].append(_binding(row))
-    return Delta(add=tuple(sides[ADD]), remove=tuple(sides[REMOVE]))
+@dataclass
+class _Changes:
+    """The ACLs that come and go; those that stay are in no edit."""
+
+    of: dict[str, list[AclBinding]] = field(default_factory=lambda: {ADD: [], REMOVE: []})
+
+    def add(self, acls: pa.Table) -> None:
+        """Take some rows of the table of ACLs."""
+        for row in acls.filter(pc.field("change") != KEEP).to_pylist():
+            self.of[row["change"]].append(_binding(row))
+
+    @property
+    def delta(self) -> Delta:
+        return Delta(add=tuple(self.of[ADD]), remove=tuple(self.of[REMOVE]))
 
 
 def _binding(row: Mapping[str, Any]) -> AclBinding:
@@ -198,16 +210,29 @@ def _binding(row: Mapping[str, Any]) -> AclBinding:
     )
 
 
-def _covered(principals: pa.Table) -> dict[str, Any]:
-    rows = principals.to_pylist()
-    known = [row for row in rows if row["rights"] is not None]
-    return {
-        "principals": len(rows),
-        "lines": sum(row["logged"] for row in rows),
-        "covered": sum(row["covered"] for row in rows),
-        "rights": sum(row["rights"] for row in known) if known else None,
-        "rights_removed": sum(row["rights_removed"] for row in known) if known else None,
-    }
+@dataclass
+class _Covered:
+    """What the rows of principals add up to. rights: None where no principal's are known."""
+
+    principals: int = 0
+    lines: int = 0
+    covered: int = 0
+    rights: int | None = None
+    rights_removed: int | None = None
+
+    def add(self, principals: pa.Table) -> None:
+        """Count some rows of the table of principals."""
+        for row in principals.to_pylist():
+            self.principals += 1
+            self.lines += row["logged"]
+            self.covered += row["covered"]
+            if row["rights"] is not None:
+                self.rights = (self.rights or 0) + row["rights"]
+                self.rights_removed = (self.rights_removed or 0) + row["rights_removed"]
+
+    def as_dict(self) -> dict[str, int | None]:
+        """Return what the manifest says of it."""
+        return asdict(self)
 
 
 def _replayed(spark: SparkSession, snapshot: Snapshot, logged: Logged, delta: Delta) -> dict[str, int]:

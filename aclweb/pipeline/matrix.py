@@ -35,7 +35,7 @@ from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
-from aclweb.pipeline.results import new_result, write_manifest, write_table
+from aclweb.pipeline.results import new_result, write_frame, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.usage import moment
@@ -85,20 +85,26 @@ def write_matrix(
             has_permits = facts["coverage"]["permits_seen"]
             step(_USED_CELLS)
             most = found.orderBy(F.desc("lines"), "principal", "topic", "operation").limit(MOST_CELLS)
-            tables = {"cells": most.toArrow()}
+            table = most.toArrow()
+            write_table(folder, "cells", table)
+            pacsv.write_csv(table, folder / "cells.csv")
             step(_RIGHTS)
             may = configured(spark, _principals(snapshot), broadcast)
             both = rights(may, found, names_known=topics is not None, has_permits=has_permits)
-            tables["rights"] = both.orderBy("principal", "operation").toArrow()
+            rows = {"rights": write_frame(folder, "rights", keep(both), "principal", "operation")}
             step(_TOPICS)
             unused = NO_DATA if missing else DARK
             by_name = by_topic(spark, access, topics, unused=unused, has_permits=has_permits)
-            tables["topics"] = by_name.orderBy(F.desc("lines"), "topic").toArrow()
-            for name, table in tables.items():
-                write_table(folder, name, table)
-            pacsv.write_csv(tables["cells"], folder / "cells.csv")
+            states: Counter[str] = Counter()
+            rows["topics"] = write_frame(
+                folder,
+                "topics",
+                keep(by_name),
+                F.desc("lines"),
+                "topic",
+                look=lambda some: states.update(some["state"].to_pylist()),
+            )
             all_cells = found.count()
-            states = Counter(tables["topics"]["state"].to_pylist())
             manifest = {
                 "format": FORMAT,
                 "job": "matrix",
@@ -108,7 +114,7 @@ def write_matrix(
                 "cells": all_cells,
                 "found": {"cells": all_cells},
                 "topics": {state: states[state] for state in TOPIC_STATES},
-                "rows": {name: table.num_rows for name, table in tables.items()},
+                "rows": {"cells": table.num_rows, **rows},
             }
             write_manifest(folder, manifest)
     finally:

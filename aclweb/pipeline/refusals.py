@@ -83,7 +83,7 @@ def write_refusals(
             step(_EXPLAIN)
             most = keep(found.orderBy(F.desc("lines"), *GROUP).limit(MOST_GROUPS))
             whole = most.join(explained(most, broadcast), on=list(GROUP), how="left").drop("latest_host")
-            tables = {"groups": whole.orderBy(F.desc("lines"), *GROUP).toArrow()}
+            tables = {"groups": whole.orderBy(F.desc("lines"), *GROUP).limit(MOST_GROUPS).toArrow()}
             step(_BY_DAY)
             tables["by_day"] = by_day(logged.access).orderBy("day").toArrow()
             for name, table in tables.items():

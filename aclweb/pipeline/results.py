@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from aclweb.pipeline.storage import DistantFolder, StorageError, folder_at, is_distant
@@ -129,7 +129,11 @@ def write_table(folder: Path, name: str, table: pa.Table) -> None:
 
 
 def write_frame(
-    folder: Path, name: str, frame: DataFrame, *key: str, look: Callable[[pa.Table], None] = lambda _: None
+    folder: Path,
+    name: str,
+    frame: DataFrame,
+    *key: str | Column,
+    look: Callable[[pa.Table], None] = lambda _: None,
 ) -> int:
     """Write the rows of a frame as `name`.parquet, ordered by `key`, and return their number.
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import lzma
+import random
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,9 @@ import pytest
 
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import read_through
+from aclweb.pipeline.manifest import summary, warnings
 from tests.pipeline.log_folder import packed
-from tests.pipeline.usage_job import run
+from tests.pipeline.usage_job import manifest_of, run
 
 pytestmark = pytest.mark.spark
 
@@ -53,12 +58,43 @@ NAMES = [
     "back\\slash,comma.log",
     "hash#tag;p=1.log",
 ]
+LONG = 5_000_000
+COPIED = decisions(5, start=90_000).encode()
 
 
-def torn(name: str) -> bytes:
+def torn(name: str, start: int) -> bytes:
     """Compressed decisions that end too early."""
-    whole = packed(name, decisions(20_000).encode())
+    whole = packed(name, decisions(20_000, start=start).encode())
     return whole[: len(whole) * 3 // 4]
+
+
+def zipped(content: bytes) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("a.log", content)
+    return written.getvalue()
+
+
+def no_logs() -> dict[str, bytes]:
+    """What lies about in folders of logs, by name: no file of it is one that can be read."""
+    text = decisions(3)
+    return {
+        "by-windows.log": text.encode("utf-16"),
+        "without-mark.log": text.encode("utf-16-le"),
+        "packed-by-windows.log.gz": gzip.compress(text.encode("utf-16")),
+        "heap.log": random.Random(14).randbytes(1 << 16),
+        "kafka-authorizer.log.xz": lzma.compress(text.encode()),
+        "renamed-xz.log": lzma.compress(text.encode()),
+        "old-logs.zip": zipped(text.encode()),
+        "renamed-zip.log": zipped(text.encode()),
+    }
+
+
+def long_lines() -> bytes:
+    """Three decisions, one of them with a name of 5 MB, and a foreign line that is as long."""
+    names = ("orders", "n" * LONG, "orders")
+    first, second, third = (decisions(1, name, 80_000 + number) for number, name in enumerate(names))
+    return f"{first}{second}{'x' * LONG}\n{third}".encode()
 
 
 @pytest.fixture(scope="module")
@@ -73,15 +109,19 @@ def odd(spark, snapshot_file, tmp_path_factory) -> tuple[Path, dict[str, Any]]:
         "foreign.log": "".join(line + FOREIGN[place % 4] + "\n" for place, line in enumerate(lines)).encode(),
         "latin.log": decisions(2).encode() + latin + parted + decisions(2).encode() + cut,
         "torn.gz": WHOLE[: len(WHOLE) // 2],
-        "torn.bz2": torn("torn.bz2"),
-        "torn.zst": torn("torn.zst"),
+        "torn.bz2": torn("torn.bz2", 2_000),
+        "torn.zst": torn("torn.zst", 3_000),
         "plain.gz": decisions(3).encode(),
         "packed.log": gzip.compress(decisions(4).encode()),
-        "good.log": decisions(5, start=90_000).encode(),
+        "good.log": COPIED,
+        "copied.log": COPIED,
+        "copied.log.2026-11-20.gz": gzip.compress(COPIED),
+        "long.log": long_lines(),
+        **no_logs(),
     }
     for number, name in enumerate(NAMES):
         contents[name] = decisions(number + 1, start=10 * number).encode()
-        contents[f"{name}.gz"] = gzip.compress(decisions(number + 21, start=10 * number).encode())
+        contents[f"{name}.gz"] = gzip.compress(decisions(number + 21, start=500 + 10 * number).encode())
     for name, content in contents.items():
         (folder / name).write_bytes(content)
     # A pattern that somebody may take the names for matches these.
@@ -128,6 +168,64 @@ def test_a_bad_file_costs_itself_and_is_named_with_its_state(odd):
     assert state_of(manifest, folder / "gone.log")["state"] == "gone"
     assert all(entry["reason"].endswith(".") for entry in manifest["files"] if entry["state"] != "read")
     assert manifest["lines"]["decisions"] == sum(entry["decisions"] for entry in manifest["files"])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        *(
+            (name, "It looks like UTF-16; convert it to UTF-8")
+            for name in ("by-windows.log", "without-mark.log", "packed-by-windows.log.gz")
+        ),
+        ("heap.log", "It holds binary data and no log; name files of logs only."),
+        *(
+            (name, "It is compressed in a way that is not read here; use .gz, .bz2 or .zst.")
+            for name in ("kafka-authorizer.log.xz", "renamed-xz.log", "old-logs.zip", "renamed-zip.log")
+        ),
+    ],
+)
+def test_what_is_no_log_is_said_to_be_what_it_is(odd, name, told):
+    folder, manifest = odd
+
+    entry = state_of(manifest, folder / name)
+    assert (entry["state"], entry["lines"]) == ("refused", 0)
+    assert entry["reason"].startswith(told)
+    assert f"{folder / name}: refused. {entry['reason']}" in warnings(manifest)
+    assert "could not be read or understood" in manifest["unread"]
+
+
+def test_lines_of_5_mb_are_read_like_short_ones(odd):
+    folder, manifest = odd
+
+    long = state_of(manifest, folder / "long.log")
+    assert (long["decisions"], long["unparsed"], long["lines"]) == (3, 1, 4)
+    names = pq.read_table(folder / "out" / "requests.parquet")["resource_name"].to_pylist()
+    assert "n" * LONG in names
+
+
+def test_a_content_that_is_there_again_is_counted_once_and_that_is_said(odd):
+    folder, manifest = odd
+
+    names = ("good.log", "copied.log", "copied.log.2026-11-20.gz")
+    found = {name: state_of(manifest, folder / name) for name in names}
+    (first,) = (name for name, entry in found.items() if entry["state"] == "read")
+    assert found[first]["decisions"] == 5
+    assert first.endswith(".log")
+    for name in {*names} - {first}:
+        assert (found[name]["state"], found[name]["decisions"]) == ("copy", 0)
+        told = f"copy. All that it holds is also in {folder / first}, and is counted once."
+        assert f"{folder / name}: {told}" in warnings(manifest)
+
+
+def test_acls_of_another_cluster_are_named_as_such(odd, usage):
+    """The snapshot allows nothing of what the odd logs say was allowed, and most of what the real ones say."""
+    _, manifest = odd
+    of_others, of_these = summary(manifest), summary(manifest_of(usage))
+
+    told = "the ACLs of 'test-eu', revision 7, may be those of another cluster than the log's."
+    assert [line.endswith(told) for line in of_others].count(True) == 1
+    assert manifest_of(usage)["disagreements"]["requests"] > 0
+    assert not [line for line in of_these if line.endswith(told)]
 
 
 @pytest.mark.parametrize(("ending", "least"), [("", 1), (".gz", 21)])
@@ -230,6 +328,33 @@ def test_a_file_that_vanishes_while_files_are_listed_costs_itself_only(
 
     assert state_of(manifest, tmp_path / "a.log")["state"] == "gone"
     assert manifest["lines"]["decisions"] == 3
+
+
+def test_a_log_that_grows_while_it_is_read_loses_and_doubles_nothing(
+    spark, snapshot_file, tmp_path, monkeypatch
+):
+    from aclweb.pipeline import sources
+
+    log, lines = tmp_path / "a.log", decisions(6, start=70_000)
+    there = lines.index("[", len(lines) // 2) + 40
+    log.write_text(lines[:there])
+    real = sources.lines_of_files
+
+    def grown_meanwhile(*given, **named):
+        found = real(*given, **named)
+        with log.open("a") as opened:
+            opened.write(lines[there:])
+        return found
+
+    monkeypatch.setattr(sources, "lines_of_files", grown_meanwhile)
+
+    job(spark, snapshot_file, tmp_path, log)
+
+    rows = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
+    assert {row["lines"] for row in rows} == {1}
+    found = {row["principal"] for row in rows}
+    assert {f"User:u{70_000 + number}" for number in range(3)} <= found
+    assert found <= {f"User:u{70_000 + number}" for number in range(6)}
 
 
 def test_where_no_file_can_be_read_the_job_fails_with_the_reason(spark, snapshot_file, tmp_path):

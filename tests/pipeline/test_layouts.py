@@ -31,12 +31,13 @@ from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.job import read_logs, read_table
 from aclweb.pipeline.log_sources import LogSource, broker_names, known_brokers, read_sources
 from aclweb.pipeline.manifest import broker_names as names_of
+from aclweb.pipeline.manifest import warnings
 from aclweb.pipeline.table import Table
 from aclweb.pipeline.table.reading import Window
 from tests.layouts.framing import FRAMED, framed
 from tests.layouts.recorded import WRITTEN, Written, recorded
 from tests.pipeline.log_folder import Reader, packed
-from tests.pipeline.usage_job import run
+from tests.pipeline.usage_job import manifest_of, run
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 NAMED = [written for written in WRITTEN if not written.layout.startswith("pattern:")]
@@ -280,16 +281,63 @@ def test_a_layout_that_somebody_names_is_looked_for_in_every_frame(tmp_path):
 
 
 @pytest.mark.spark
-def test_a_job_fails_where_most_lines_are_of_an_unknown_layout(spark, snapshot_file, tmp_path):
+def test_a_log_of_an_unknown_layout_costs_itself_however_long_it_is(spark, snapshot_file, tmp_path):
     (tmp_path / "good.log").write_bytes(recorded()["kafka"][:1000])
     (tmp_path / "odd.log").write_text("2026/11/20 what is this\n" * 1000)
+    files = [tmp_path / "good.log", tmp_path / "odd.log"]
+
+    manifest = manifest_of(run(spark, snapshot_file, files, tmp_path / "out"))
+
+    good, odd = manifest["files"]
+    assert (good["layout"], good["decisions"] > 0) == ("kafka", True)
+    assert (odd["layout"], odd["unparsed"], odd["lines"]) == ("unknown", 1000, 1000)
+    (told,) = warnings(manifest)
+    assert told.startswith(
+        f"{tmp_path}/odd.log: Its layout is unknown, so 1,000 lines of it cannot be read; "
+    )
+    # What its lines ask, nobody knows.
+    assert "odd.log" in manifest["unread"]
+
+
+@pytest.mark.spark
+def test_a_job_fails_where_all_lines_are_of_an_unknown_layout(spark, snapshot_file, tmp_path):
+    (tmp_path / "empty.log").write_text("")
+    (tmp_path / "odd.log").write_text("2026/11/20 what is this\n" * 3)
 
     with pytest.raises(JobError) as error:
-        run(spark, snapshot_file, [tmp_path / "good.log", tmp_path / "odd.log"], tmp_path / "out")
+        run(spark, snapshot_file, [tmp_path / "empty.log", tmp_path / "odd.log"], tmp_path / "out")
 
-    assert str(error.value).startswith(f"The layout of {tmp_path}/odd.log is unknown, so 1,000 of 1,00")
+    assert str(error.value).startswith(f"The layout of {tmp_path}/odd.log is unknown, so 3 of 3 lines")
     assert "It begins with '2026/11/20 what is this'; name its layout with --layout" in str(error.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_log_of_an_unknown_layout_beside_read_ones_does_not_stop_their_table(tmp_path):
+    """It may be the only one that grows for hours, and was the reason why nothing was read any more."""
+    good, odd = tmp_path / "good.log", tmp_path / "odd.log"
+    good.write_bytes(recorded()["kafka"][:1000])
+    odd.write_text("2026/11/20 what is this\n")
+
+    looked = access.look(tmp_path / "table", "eu", [LogSource(str(tmp_path / "*.log"))])
+
+    assert looked.unknown == {str(odd): "2026/11/20 what is this"}
+    assert {fresh.path for fresh in looked.found.fresh} == {str(good), str(odd)}
+    good.unlink()
+    with pytest.raises(JobError, match="nothing of it can be read"):
+        access.look(tmp_path / "table", "eu", [LogSource(str(odd))])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_beside_read_logs_is_named_and_costs_itself(tmp_path, encoding):
+    (tmp_path / "good.log").write_bytes(recorded()["kafka"][:1000])
+    (tmp_path / "odd.log").write_bytes(recorded()["kafka"][:1000].decode().encode(encoding))
+
+    looked = access.look(tmp_path / "table", "eu", [LogSource(str(tmp_path))])
+
+    ((path, state),) = looked.found.problems
+    assert (path, state.state) == (str(tmp_path / "odd.log"), "refused")
+    assert state.reason.startswith("It looks like UTF-16; convert it to UTF-8")
+    assert [fresh.path for fresh in looked.found.fresh] == [str(tmp_path / "good.log")]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -129,6 +130,86 @@ def test_a_master_that_is_not_there_is_reported_in_one_line_without_secrets(tmp_
     assert "nowhere" in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
     assert SECRET not in answer.stdout + answer.stderr
+
+
+@pytest.fixture
+def earlier(tmp_path, monkeypatch) -> dict[str, bytes]:
+    """A folder to work in, with an input and an earlier result of a job, by name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "snapshot.jsonl").write_text('{"cluster": "x"}\n')
+    (tmp_path / "a.log").write_text("[2026-11-20 10:00:04,000] WARN The disk is full (kafka.server.Log)\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text("of an earlier run")
+    return content_of(tmp_path)
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+USAGE = ["usage", "--snapshot", "snapshot.jsonl", "--log", "a.log", "--out", "out"]
+
+
+def test_without_java_a_sentence_says_so_and_old_results_stay(earlier, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert main(USAGE) == 1
+
+    told = capsys.readouterr()
+    assert told.err == (
+        "Spark needs Java 17 or newer and none was found; install one or set JAVA_HOME to it.\n"
+    )
+    assert told.out == ""
+    assert content_of(tmp_path) == earlier
+
+
+def free_port() -> int:
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return int(opened.getsockname()[1])
+
+
+def test_a_master_where_nobody_answers_is_named_and_old_results_stay(earlier, tmp_path, monkeypatch, capsys):
+    java = tmp_path.parent / "java-that-nobody-starts" / "bin"
+    java.mkdir(parents=True)
+    (java / "java").write_text("")
+    monkeypatch.setenv("JAVA_HOME", str(java.parent))
+    first, second = free_port(), free_port()
+    master = f"spark://127.0.0.1:{first},127.0.0.1:{second}"
+
+    assert main([*USAGE, "--master", master]) == 1
+
+    told = capsys.readouterr().err
+    assert told == (
+        f"Spark did not start on {master}. Nobody answers at 127.0.0.1:{first}: Connection refused; start that "
+        "master, or name another one with --master.\n"
+    )
+    assert content_of(tmp_path) == earlier
+
+
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_session.py::test_a_master_where_nobody_answers_is_named_and_old_results_stay"
+)
+@pytest.mark.spark
+def test_a_port_that_is_no_master_ends_the_job_with_one_line(earlier, tmp_path):
+    """Something else listens there and says nothing: Spark waits for it, and gives up."""
+    need_java()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        master = f"spark://127.0.0.1:{silent.getsockname()[1]}"
+        answer = subprocess.run(
+            [sys.executable, "-m", "aclweb.pipeline", *USAGE, "--master", master],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "JAVA_HOME": str(java_home())},
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
+
+    assert answer.returncode == 1
+    assert answer.stderr.startswith(f"Spark did not start on {master}.")
+    assert len(answer.stderr.splitlines()) == 1
+    assert content_of(tmp_path) == earlier
 
 
 @pytest.mark.parametrize("given", ["", "-Dx=y", "-XX:+UseG1GC", "-Da=b -XX:+UseZGC"])

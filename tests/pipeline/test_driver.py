@@ -1,0 +1,114 @@
+"""Does the driver get sums only, and in few jobs of Spark, whatever the command asks?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from aclweb.pipeline.analyses import ANALYSES
+from tests.pipeline.samples import BINDINGS
+from tests.pipeline.test_access import run_main
+from tests.pipeline.usage_job import manifest_of, run
+
+pytestmark = pytest.mark.spark
+
+MOST_JOBS = 12
+# Columns that have more different values the more is asked.
+GROWING = {"principal", "host", "resource_name", "topic", "raw", "latest_host", "a", "b"}
+# Of the ACLs and settings of a cluster there are as many as somebody wrote, whatever is asked.
+OF_THE_CLUSTER = {
+    ("fact", "principal", "lines"): "a row for each super user",
+    ("principal",): "of those that ACLs name",
+}
+# What the optimizer puts above a limit.
+ABOVE = ("Project", "Sort")
+
+
+def is_limited(frame: Any) -> bool:
+    """Whether a frame has at most so many rows, whatever is logged."""
+    plan = frame._jdf.queryExecution().optimizedPlan().toString()
+    operators = (re.match(r"[ :+-]*(\w+)", line) for line in plan.splitlines())
+    first = next(found[1] for found in operators if found and found[1] not in ABOVE)
+    return first in ("GlobalLimit", "LocalRelation")
+
+
+@contextmanager
+def watched() -> Iterator[list[list[str]]]:
+    """Yield the columns of each frame that is brought to the driver; a failing claim if it grows with what is asked."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    brought: list[list[str]] = []
+
+    def checked(name: str) -> Any:
+        real = getattr(DataFrame, name)
+
+        def fetched(self: Any, *rest: Any, **named: Any) -> Any:
+            brought.append(self.columns)
+            # Packed rows come some at a time, and go into a file.
+            if self.columns != ["rows"] and tuple(self.columns) not in OF_THE_CLUSTER:
+                assert not GROWING & set(self.columns) or is_limited(self), (name, self.columns)
+            return real(self, *rest, **named)
+
+        return fetched
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("collect", "toArrow", "toPandas", "toLocalIterator"):
+            patch.setattr(DataFrame, name, checked(name))
+        yield brought
+
+
+@pytest.fixture(scope="module")
+def table(spark, few_logs, tmp_path_factory) -> Path:
+    table = tmp_path_factory.mktemp("driver") / "table"
+    odd = [log for log in few_logs if log.name == "odd.log"]
+    run_main(spark, "access", "--cluster", "test-eu", "--log", *odd, "--out", table)
+    return table
+
+
+def test_a_frame_of_all_requests_is_not_taken_for_a_few_rows(spark):
+    rows = spark.range(10).selectExpr("cast(id as string) principal", "id")
+
+    assert is_limited(rows.orderBy("id").limit(3))
+    assert not is_limited(rows)
+    assert not is_limited(rows.orderBy("id"))
+    with watched(), pytest.raises(AssertionError, match="'toArrow', \\['principal', 'id'\\]"):
+        rows.toArrow()
+
+
+@pytest.mark.parametrize("job", [*ANALYSES])
+def test_no_analysis_brings_to_the_driver_what_grows_with_what_was_asked(
+    spark, table, snapshot_file, tmp_path, job
+):
+    words: list[object] = []
+    if job == "replay":
+        (tmp_path / "delta.jsonl").write_text(json.dumps({**BINDINGS[0].as_dict(), "op": "remove"}) + "\n")
+        words = ["--delta", tmp_path / "delta.jsonl"]
+
+    with watched() as brought:
+        run_main(spark, job, "--snapshot", snapshot_file, "--table", table, *words, "--out", tmp_path / "out")
+
+    assert brought
+    for name, rows in manifest_of(tmp_path / "out")["rows"].items():
+        assert pq.read_table(tmp_path / "out" / f"{name}.parquet").num_rows == rows, name
+
+
+def test_usage_takes_at_most_twelve_jobs_and_brings_sums_to_the_driver(
+    spark, few_logs, snapshot_file, tmp_path
+):
+    spark.sparkContext.setJobGroup("usage-of-few", "counted by a test")
+    try:
+        with watched() as brought:
+            run(spark, snapshot_file, few_logs, tmp_path / "out")
+        jobs = spark.sparkContext.statusTracker().getJobIdsForGroup("usage-of-few")
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+    assert ["rows"] in brought
+    assert 3 <= len(jobs) <= MOST_JOBS
