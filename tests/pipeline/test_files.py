@@ -59,7 +59,7 @@ NAMES = [
     "hash#tag;p=1.log",
 ]
 LONG = 5_000_000
-COPIED = decisions(5, start=90_000).encode()
+COPIED = decisions(5, start=95_000).encode()
 
 
 def torn(name: str, start: int) -> bytes:
@@ -113,9 +113,10 @@ def odd(spark, snapshot_file, tmp_path_factory) -> tuple[Path, dict[str, Any]]:
         "torn.zst": torn("torn.zst", 3_000),
         "plain.gz": decisions(3).encode(),
         "packed.log": gzip.compress(decisions(4).encode()),
-        "good.log": COPIED,
-        "copied.log": COPIED,
-        "copied.log.2026-11-20.gz": gzip.compress(COPIED),
+        "good.log": decisions(5, start=90_000).encode(),
+        "twice.log": COPIED,
+        "again.log": COPIED,
+        "again.log.2026-11-20.gz": gzip.compress(COPIED),
         "long.log": long_lines(),
         **no_logs(),
     }
@@ -206,7 +207,7 @@ def test_lines_of_5_mb_are_read_like_short_ones(odd):
 def test_a_content_that_is_there_again_is_counted_once_and_that_is_said(odd):
     folder, manifest = odd
 
-    names = ("good.log", "copied.log", "copied.log.2026-11-20.gz")
+    names = ("twice.log", "again.log", "again.log.2026-11-20.gz")
     found = {name: state_of(manifest, folder / name) for name in names}
     (first,) = (name for name, entry in found.items() if entry["state"] == "read")
     assert found[first]["decisions"] == 5
