@@ -23,6 +23,7 @@ _PYTHON_CAUSE = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Exit): .*)$", r
 _HOST = re.compile(r"\(TID \d+\) \((\S+) executor")
 _PACKAGE = re.compile(r"^(?:[\w$]+\.)+(?=[\w$]+(?:: |$))")
 _NO_MEMORY = "OutOfMemoryError"
+_NO_MASTER = "All masters are unresponsive"
 _LONGEST = 400
 
 
@@ -41,6 +42,10 @@ def cause_of(error: BaseException, words: str = "", secrets: Iterable[str] = ())
             "Spark ran out of memory (OutOfMemoryError); give it more, for instance with "
             "--conf spark.driver.memory=4g.",
             secrets,
+        )
+    if _NO_MASTER in words:
+        return _hidden(
+            "What listens there does not answer as a master of this version of Spark does.", secrets
         )
     found = _last(_CAUSE, texts[0])
     if found is None or "PythonException" in found:

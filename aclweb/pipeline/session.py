@@ -330,6 +330,9 @@ def _start(
                 "spark.sql.codegen.wholeStage": "false",
                 "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             }
+    if given.get(_MASTER, "").startswith(_STANDALONE):
+        # A minute passes until Spark gives a master up; what waits for its answer should not wait longer.
+        settings["spark.rpc.lookupTimeout"] = "30s"
     settings |= given
     ours = " ".join((f"-Dlog4j2.configurationFile={logging.as_uri()}", *options))
     settings[_JAVA_OPTIONS] = f"{ours} {_java_options(given.get(_JAVA_OPTIONS, ''), brief=short)}".rstrip()
