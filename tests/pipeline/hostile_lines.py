@@ -4,9 +4,9 @@ python -m tests.pipeline.hostile_lines [COUNT [SEED]]     a million records unle
                                                           status 1 where one was read as something that nobody logged
 
 A reading that is not sure says so (`ambiguous`), and a record that cannot be read is counted as such; neither is wrong.
-Left out are texts that two different decisions give, letter by letter, so that nobody can tell them apart: a name with a
-line break that holds a whole record, or ends one and begins another; and a name in a log of Kafka 0.9 to 2.3 that ends
-as a record of later versions does.
+Left out are texts that two different decisions give, letter by letter, so that nobody can tell them apart: a name with
+a line break that holds a whole record, or ends one and begins another; and a name in a log of Kafka 0.9 to 2.3 that
+ends as a record of later versions does.
 """
 
 from __future__ import annotations
