@@ -29,7 +29,10 @@ def quick_jvm() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterator[str]:
-    """Yield the address of a master that has `workers` workers of one core and 600 MB each."""
+    """Yield the address of a master that has `workers` workers of one core and 600 MB each.
+
+    Each has a folder in `directory`, such as worker-0, with its process group in `pid` and its executors in `work`.
+    """
     env = {"JAVA_HOME": str(java_home), "PATH": os.environ["PATH"], "HOME": str(directory)}
     core = next((HOME / "jars").glob("spark-core_*.jar")).name
     env |= {
@@ -56,6 +59,7 @@ def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterato
                     cwd=folder, env=env, stdout=target, stderr=target, process_group=0,
                 )
             )  # fmt: skip
+        (folder / "pid").write_text(str(started[-1].pid))
         return log
 
     try:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from aclweb.pipeline.manifest import summary, warnings
 from aclweb.pipeline.shipping import write_package
 from devstack.java import java_home
 from tests.pipeline.spark_cluster import HOME, quick_jvm, spark_cluster
+from tests.pipeline.test_files import decisions
 from tests.pipeline.usage_job import manifest_of
 from tests.servers import need_java
 
@@ -149,3 +153,48 @@ def test_an_executor_that_cannot_do_its_part_is_named_with_what_it_lacks(cluster
     assert "The executor on " in answer.stderr
     assert "has no Python package pyarrow" in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
+
+
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_cluster.py::test_the_documented_command_gives_the_same_rows_on_a_cluster"
+)
+def test_a_worker_that_is_killed_in_mid_job_costs_no_row(snapshot_file, tmp_path):
+    need_java()
+    lines, logs = 60_000, [tmp_path / "a.log", tmp_path / "b.log"]
+    logs[0].write_text(decisions(lines))
+    logs[1].write_text(decisions(lines, "pay"))
+    command = [sys.executable, "-m", "aclweb.pipeline", "usage", *small(), "--snapshot", snapshot_file]
+    command += ["--log", *logs, "--out", tmp_path / "out"]
+    (tmp_path / "spark").mkdir()
+
+    with spark_cluster(tmp_path / "spark", java_home(), workers=2) as address:
+        process = subprocess.Popen(
+            [*map(str, command), "--master", address],
+            cwd=tmp_path,
+            env={**os.environ, "JAVA_HOME": str(java_home()), "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            worker = tmp_path / "spark" / "worker-0"
+            _wait_for_task(worker / "work")
+            os.killpg(int((worker / "pid").read_text()), signal.SIGKILL)
+            assert process.poll() is None, "it ended before the worker did"
+            _, told = process.communicate(timeout=500)
+
+    assert (process.returncode, told) == (0, "")
+    rows = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
+    assert len(rows) == 2_000
+    assert {row["lines"] for row in rows} == {lines // 1_000}
+
+
+def _wait_for_task(work: Path) -> None:
+    """Return once an executor runs a task behind those that look whether it can do its part."""
+    until = time.monotonic() + 300
+    while time.monotonic() < until:
+        told = "".join(file.read_text(errors="replace") for file in work.glob("app-*/*/stderr"))
+        if re.search(r"Running task \S+ in stage [1-9]", told):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"No task has begun: {told[-2000:]}")

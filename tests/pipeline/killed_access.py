@@ -1,0 +1,173 @@
+"""A real `access` command that is killed with its JVM at random moments, for test_killed_access.py.
+
+python -m tests.pipeline.killed_access [KILLS [SEED]]     30 unless KILLS says otherwise; fails where a claim does
+                                                          not hold
+
+After each kill the table is the one before or the one after, and the next run goes on from there. Logs grow, rotate and
+are compressed in between. At the end the table has the totals of a plain count of all lines ever written.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from aclweb.pipeline.table import Table
+from aclweb.pipeline.table.parts import ACCESS, check_content
+from aclweb.pipeline.table.reading import folder_of
+from aclweb.pipeline.table.versions import latest
+from devstack.java import java_home
+from tests.pipeline.log_folder import decision, packed
+
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER = "eu"
+BROKERS = 3
+
+Rows = Counter[tuple[str, str]]
+
+
+@dataclass
+class Killed:
+    """The logs of some brokers, what they hold, and the table that a command makes of them.
+
+    written: lines by principal and name. counted: those at the last run that ended well, or the last kill. seconds: how
+    long a run takes that nobody kills.
+    """
+
+    folder: Path
+    rng: random.Random
+    number: int = 0
+    written: Rows = field(default_factory=Counter)
+    counted: Rows = field(default_factory=Counter)
+    seconds: float = 0.0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def table(self) -> Path:
+        return self.folder / "table"
+
+    def write(self) -> None:
+        """Let each broker log some more, and perhaps rotate its log and compress the one before."""
+        for broker in range(BROKERS):
+            log = self.folder / f"broker-{broker}" / "kafka-authorizer.log"
+            log.parent.mkdir(exist_ok=True)
+            if log.exists() and self.rng.random() < 0.3:
+                self._rotate(log)
+            with log.open("a") as opened:
+                for _ in range(self.rng.randint(1, 200)):
+                    self.number += 1
+                    opened.write(decision(self.number))
+                    self.written[f"User:u{self.number}", "orders"] += 1
+
+    def _rotate(self, log: Path) -> None:
+        old = log.with_name(f"{log.name}.{self.number}")
+        log.rename(old)
+        if self.rng.random() < 0.5:
+            Path(f"{old}.gz").write_bytes(packed(".gz", old.read_bytes()))
+            old.unlink()
+
+    def start(self) -> subprocess.Popen[str]:
+        command = [
+            sys.executable,
+            "-m",
+            "aclweb.pipeline",
+            "access",
+            "--cluster",
+            CLUSTER,
+            "--master",
+            "local[2]",
+        ]
+        command += [
+            "--recursive",
+            "--log",
+            *map(str, sorted(self.folder.glob("broker-*"))),
+            "--out",
+            str(self.table),
+        ]
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "JAVA_HOME": str(java_home())},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+        )
+
+    def run(self) -> None:
+        """Run the command to its end, which has to be a good one."""
+        before = time.monotonic()
+        with self.start() as process:
+            told, _ = process.communicate(timeout=900)
+        self.seconds = max(time.monotonic() - before, 0.5)
+        assert process.returncode == 0, told
+        assert self.rows() == self.written, told
+        self.counted = self.written.copy()
+
+    def kill(self) -> None:
+        """Start the command and kill it, with its JVM, at some moment."""
+        with self.start() as process:
+            time.sleep(self.rng.uniform(0.0, self.seconds))
+            is_over = process.poll() is not None
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                is_over = True
+            process.communicate(timeout=60)
+        rows = self.rows()
+        assert rows in (self.counted, self.written), (rows - self.written, self.counted - rows)
+        self.outcomes["ended before" if is_over else "new" if rows == self.written else "old"] += 1
+        self.counted = rows
+
+    def rows(self) -> Rows:
+        """Return the lines of each principal and name that the table has; each of its parts has to be whole."""
+        if latest(folder_of(self.table, CLUSTER)) is None:
+            return Counter()
+        found = Table.open(self.table, CLUSTER)
+        check_content(found.folder, found.version.all_parts())
+        rows: Rows = Counter()
+        for day in found.version.days.values():
+            for part in day.parts[ACCESS]:
+                for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
+                    rows[row["principal"], row["resource_name"]] += row["lines"]
+        return rows
+
+
+def try_out(folder: Path, kills: int, seed: int) -> Killed:
+    """Kill so many runs; raises AssertionError where a table is neither the old nor the new one."""
+    killed = Killed(folder, random.Random(seed))
+    killed.write()
+    killed.run()
+    for number in range(kills):
+        killed.write()
+        killed.kill()
+        if number % 10 == 9:
+            killed.run()
+    killed.write()
+    killed.run()
+    return killed
+
+
+def main(words: list[str]) -> int:
+    kills = int(words[0]) if words else 30
+    seed = int(words[1]) if len(words) > 1 else 14
+    with tempfile.TemporaryDirectory() as folder:
+        killed = try_out(Path(folder), kills, seed)
+    print(
+        f"{kills} kills: {dict(killed.outcomes)}; the table has all {killed.written.total():,} lines, each once."
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
