@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -143,14 +144,18 @@ class Killed:
         return rows
 
 
-def try_out(folder: Path, kills: int, seed: int) -> Killed:
-    """Kill so many runs; raises AssertionError where a table is neither the old nor the new one."""
+def try_out(folder: Path, kills: int, seed: int, tell: Callable[[str], None] = lambda _: None) -> Killed:
+    """Kill so many runs; raises AssertionError where a table is neither the old nor the new one.
+
+    tell: hears what became of the kills so far.
+    """
     killed = Killed(folder, random.Random(seed))
     killed.write()
     killed.run()
     for number in range(kills):
         killed.write()
         killed.kill()
+        tell(f"{number + 1} kills: {dict(killed.outcomes)}")
         if number % 10 == 9:
             killed.run()
     killed.write()
@@ -162,9 +167,9 @@ def main(words: list[str]) -> int:
     kills = int(words[0]) if words else 30
     seed = int(words[1]) if len(words) > 1 else 14
     with tempfile.TemporaryDirectory() as folder:
-        killed = try_out(Path(folder), kills, seed)
+        killed = try_out(Path(folder), kills, seed, lambda words: print(words, flush=True))
     print(
-        f"{kills} kills: {dict(killed.outcomes)}; the table has all {killed.written.total():,} lines, each once."
+        f"{kills} kills: {dict(killed.outcomes)}. The table has all {killed.written.total():,} lines, each once."
     )
     return 0
 

@@ -63,7 +63,8 @@ def content(written: Written, frame: str = "") -> str:
     whole = "".join(lines) if "json" in written.file else "\n".join(lines)
     if frame:
         return "\n".join(framed(frame, whole.removesuffix("\n").split("\n"))) + "\n"
-    return FOREIGN + whole
+    # Two files of the same bytes would be counted once.
+    return FOREIGN.replace("IOException", f"IOException of {written.file}") + whole
 
 
 def expected(name: str, text: str) -> Counter[str]:
