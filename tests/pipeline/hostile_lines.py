@@ -42,9 +42,10 @@ _PIECES = (
     "Principal = User:x",
 )
 _WORDS = ("orders", "pay.eu", "User:alice", "t", "CN=a,OU=b", "9", "audit-log")
-# A name with a whole end before a new start, or a whole beginning behind one.
-_ENDING = re.compile(r" for request = \w+ with resourceRefCount = [0-9]+$")
-_FORGED = re.compile(r"\(kafka\.authorizer\.logger\)\s*\n\[|\n\[[0-9 :,-]+\] [A-Z]+ +Principal = ")
+# A name with a whole end before a new start, whatever is between them, or a whole beginning behind one.
+_FORGED = re.compile(
+    r"\(kafka\.authorizer\.logger\)\r?\n(?:.*\n)?\[|\n\[[0-9 :,-]+\] [A-Z]+ +Principal = ", re.DOTALL
+)
 
 Truth = tuple[object, ...]
 
