@@ -23,5 +23,5 @@ def test_an_access_command_killed_at_any_moment_leaves_the_old_or_the_new_table(
 
     killed = try_out(tmp_path, KILLS, 14)
 
-    assert killed.outcomes.total() == KILLS
+    assert killed.kills == KILLS
     assert killed.counted == killed.written
