@@ -45,7 +45,7 @@ _WORDS = ("orders", "pay.eu", "User:alice", "t", "CN=a,OU=b", "9", "audit-log")
 _ENDING = re.compile(r" for request = \w+ with resourceRefCount = [0-9]+$")
 # A name with a whole end before a new start, whatever is between them, or a whole beginning behind one.
 _FORGED = re.compile(
-    r"\(kafka\.authorizer\.logger\)\r?\n(?:.*\n)?\[|\n\[[0-9 :,-]+\] [A-Z]+ +Principal = ", re.DOTALL
+    r"\(kafka\.authorizer\.logger\)\s*\n(?:.*\n)?\[|\n\[[0-9 :,-]+\] [A-Z]+ +Principal = ", re.DOTALL
 )
 
 Truth = tuple[object, ...]

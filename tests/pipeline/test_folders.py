@@ -51,7 +51,7 @@ def test_each_source_says_for_itself_whether_it_is_recursive(folder, tmp_path):
     ]
     (tmp_path / "sources.json").write_text(json.dumps(given))
 
-    found = by_file(read_sources(tmp_path / "sources.json"))
+    found = by_file(read_sources(tmp_path / "sources.json").paths)
 
     shown = {str(Path(file).relative_to(folder)): source.broker for file, source in found.items()}
     assert shown == {"a.log": "top", "broker-1/b.log": "one", "broker-1/old/c.log.1": "one"}
