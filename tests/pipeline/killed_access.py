@@ -21,14 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
-from aclweb.pipeline.table import Table
-from aclweb.pipeline.table.parts import ACCESS, check_content
-from aclweb.pipeline.table.reading import folder_of
-from aclweb.pipeline.table.versions import latest
 from devstack.java import java_home
 from tests.pipeline.log_folder import decision, packed
+from tests.pipeline.table_rows import lines_in_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = "eu"
@@ -140,17 +135,7 @@ class Killed:
         return self.outcomes["old"] + self.outcomes["new"]
 
     def rows(self) -> Rows:
-        """Return the lines of each principal and name that the table has; each of its parts has to be whole."""
-        if latest(folder_of(self.table, CLUSTER)) is None:
-            return Counter()
-        found = Table.open(self.table, CLUSTER)
-        check_content(found.folder, found.version.all_parts())
-        rows: Rows = Counter()
-        for day in found.version.days.values():
-            for part in day.parts[ACCESS]:
-                for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
-                    rows[row["principal"], row["resource_name"]] += row["lines"]
-        return rows
+        return lines_in_table(self.table, CLUSTER)
 
 
 def try_out(folder: Path, kills: int, seed: int, tell: Callable[[str], None] = lambda _: None) -> Killed:

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from aclweb.acl.notation.authorizer_log import AccessEvent, parse_record
@@ -21,20 +20,16 @@ from aclweb.pipeline import access, writing
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.increments import look_for_new
 from aclweb.pipeline.log_sources import LogSource
-from aclweb.pipeline.table import Table, changing, failpoints
-from aclweb.pipeline.table.parts import ACCESS
-from aclweb.pipeline.table.reading import folder_of
-from aclweb.pipeline.table.versions import latest
+from aclweb.pipeline.table import changing, failpoints
 from tests.pipeline.log_world import DAY, World, decisions_in, readable
+from tests.pipeline.table_rows import Asked, lines_in_table
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
-SEEDS, STEPS = (200, 70) if FULL else (1, 20)
+SEEDS, STEPS = (200, 70) if FULL else (1, 12)
 CLUSTER = "eu"
 TODAY = date(2026, 12, 1)
 # A change passes so many points, or some more where it folds days.
 MOST_POINTS = 14
-
-Asked = tuple[str, str]
 
 
 class Crash(Exception):
@@ -119,16 +114,7 @@ class TableWorld(World):
         assert sorted(rows.keys() - self.asked) == [], self.done
 
     def rows(self) -> Counter[Asked]:
-        """Return how many lines the table has of what each principal did to each name."""
-        rows: Counter[Asked] = Counter()
-        if latest(folder_of(self.table, CLUSTER)) is None:
-            return rows
-        found = Table.open(self.table, CLUSTER)
-        for day in found.version.days.values():
-            for part in day.parts[ACCESS]:
-                for row in pq.ParquetFile(found.folder / part.name).read().to_pylist():
-                    rows[row["principal"], row["resource_name"]] += row["lines"]
-        return rows
+        return lines_in_table(self.table, CLUSTER)
 
 
 def asked_in(record: str) -> Asked:
