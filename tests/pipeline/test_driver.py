@@ -20,6 +20,8 @@ from tests.pipeline.usage_job import manifest_of, run
 pytestmark = pytest.mark.spark
 
 MOST_JOBS = 12
+# These write tables of as many rows as there are requests.
+IN_EVERY_RUN = ("matrix", "least-privilege")
 # Columns that have more different values the more is asked.
 GROWING = {"principal", "host", "resource_name", "topic", "raw", "latest_host", "a", "b"}
 # Of these there are as many rows as somebody wrote ACLs and settings, or as there are words, whatever is asked.
@@ -84,7 +86,20 @@ def test_a_frame_of_all_requests_is_not_taken_for_a_few_rows(spark):
         rows.toArrow()
 
 
-@pytest.mark.parametrize("job", [*ANALYSES])
+@pytest.mark.parametrize(
+    "job",
+    [
+        job
+        if job in IN_EVERY_RUN
+        else pytest.param(
+            job,
+            marks=pytest.mark.thorough(
+                instead="tests/pipeline/test_driver.py::test_usage_takes_at_most_twelve_jobs_and_brings_sums_to_the_driver"
+            ),
+        )
+        for job in ANALYSES
+    ],
+)
 def test_no_analysis_brings_to_the_driver_what_grows_with_what_was_asked(
     spark, table, snapshot_file, tmp_path, job
 ):
