@@ -160,7 +160,7 @@ REFUSED_FOR_SPARK = [
 # Any text can be right: a secret, a file or folder that a program looks for when it needs it.
 ANY_TEXT = {
     *("ACLWEB_SECRET_KEY", "ACLWEB_STATIC_DIR", "ACLWEB_ACCESS_TABLE", "ACLWEB_AUDIT_HEADS"),
-    *("JAVA_HOME", "XDG_CACHE_HOME"),
+    *("ACLWEB_KAFKA_CONNECTOR", "JAVA_HOME", "XDG_CACHE_HOME"),
 }
 
 

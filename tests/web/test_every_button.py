@@ -243,6 +243,9 @@ class Crawl:
     def _typed(self, path: str, name: str) -> str:
         if name == "old_password":
             return f"a password for {self.person}"
+        # A log is at a path or in a topic.
+        if name == "topic" and "/log-sources/" in path:
+            return ""
         return TYPED.get(name, "")
 
     def _later(self, target: str, html: str) -> None:
