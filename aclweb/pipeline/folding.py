@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from aclweb.pipeline.record_lines import SAMPLE_LENGTH, TEXT_LENGTH
-from aclweb.pipeline.schemas import REQUEST
+from aclweb.pipeline.schemas import ACCESS_KEY, LOGGED, REQUEST
 from aclweb.pipeline.sums import (
     NO_FIRST,
     NO_LAST,
@@ -27,13 +27,19 @@ from aclweb.pipeline.sums import (
     Numbers,
     Truths,
     codes_of,
+    in_lists,
     parents_of,
     summed,
+    taken_from,
+    times,
     whole_numbers,
 )
 
 _ROWS_OF_A_PART = 200_000
 """So many rows are brought to one worker, which holds them."""
+
+_ROWS_ADDED_UP = 500_000
+"""So many rows of days are added up at a time before they are brought to another worker."""
 
 _ROWS_AT_ONCE = 10_000
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the tables show times without a zone
@@ -50,9 +56,47 @@ def by_request(rows: DataFrame, size: int | None, *columns: str) -> DataFrame:
     return found.repartition(parts, *REQUEST) if parts > usual else found.repartition(*REQUEST)
 
 
+def added_up(access: DataFrame) -> DataFrame:
+    """Return access rows (schemas.ACCESS) with many of their days in one row (schemas.LOGGED), without records."""
+    columns = (*ACCESS_KEY, "day", "lines", "first_us", "last_us")
+    return made(access.select(*columns), StructType.fromDDL(LOGGED), _added_up)
+
+
+def _added_up(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) >= _ROWS_ADDED_UP:
+            yield from _rows_of(folded(held, ACCESS_KEY), schema)
+            held = []
+    yield from _rows_of(folded(held, ACCESS_KEY), schema)
+
+
+def _rows_of(found: Folded | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    if found is None:
+        return
+    key, day, names, facts = found.days
+    entries = pa.StructArray.from_arrays(
+        [
+            taken_from(names, day).cast(pa.string()),
+            pa.array(facts.lines),
+            times(facts.first),
+            times(facts.last),
+        ],
+        names=["day", "lines", "first_us", "last_us"],
+    )
+    columns = {name: found.keys.column(name) for name in ACCESS_KEY} | {
+        "lines": pa.array(found.facts.lines),
+        "first_us": times(found.facts.first),
+        "last_us": times(found.facts.last),
+        "days": in_lists(key, len(found), entries),
+    }
+    yield from in_batches(table_of(columns, len(found), schema))
+
+
 @dataclass(frozen=True)
 class Folded:
-    """Rows added up by a key.
+    """Rows added up by a key; each row is of one `day`, or has `days`.
 
     keys: the columns of the key, a row for each different one. of_row: the place in `keys` of each row. facts: of each
     key. rows: as they came, with the facts of each.
@@ -70,11 +114,16 @@ class Folded:
     @cached_property
     def days(self) -> tuple[Numbers, Numbers, list[str], Facts]:
         """Return the place of the key and the number of the day of each different such pair, the days, and facts."""
-        lists = whole(self.rows, "days")
-        entries = lists.flatten()
-        day, names = codes_of(entries.field("day"))
-        facts = _facts(entries.field("lines"), entries.field("first_us"), entries.field("last_us"))
-        key, day, facts = summed(self.of_row[parents_of(lists)], day, facts)
+        if "day" in self.rows.column_names:
+            of_entry, facts = self.of_row, self.row_facts
+            day, names = codes_of(whole(self.rows, "day"))
+        else:
+            lists = whole(self.rows, "days")
+            entries = lists.flatten()
+            of_entry = self.of_row[parents_of(lists)]
+            day, names = codes_of(entries.field("day"))
+            facts = _facts(entries.field("lines"), entries.field("first_us"), entries.field("last_us"))
+        key, day, facts = summed(of_entry, day, facts)
         return key, day, names, facts
 
     def samples(self, chosen: Truths | None = None) -> pa.Array:

@@ -70,10 +70,11 @@ def parted(found: DataFrame) -> Seen:
 def _seen(
     snapshot: Broadcast[Shipped], schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
+    # First of all: where memory is short, Spark drops the file of a broadcast while a worker reads its rows.
+    matcher = matcher_of(snapshot.value)
     found = folded(batches, _KEY)
     if found is None:
         return
-    matcher = matcher_of(snapshot.value)
     decided = matcher.decided(found.keys.select(schemas.REQUEST), _DECIDED)
     yield from in_batches(table_of(_requests(found, decided), len(found), schema))
     settled = _agrees(found.keys.column("allowed"), decided.column("decided_now"))

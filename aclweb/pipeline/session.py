@@ -191,8 +191,9 @@ def _running(
         try:
             # Not the name that spark-submit's own --py-files has: Spark refuses a second file of one name.
             running = _Running(spark, words, secrets)
-            with running.told():
-                spark.sparkContext.addPyFile(str(make_zip(Path(directory), "aclweb-code.zip")))
+            if not runs_here(spark):
+                with running.told():
+                    spark.sparkContext.addPyFile(str(make_zip(Path(directory), "aclweb-code.zip")))
             yield running
         finally:
             _stop(spark)
@@ -309,6 +310,9 @@ def _start(
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # What is kept is read a few times only; packing it takes longer than reading it unpacked.
         "spark.sql.inMemoryColumnarStorage.compressed": "false",
+        # What does not fit into memory is written with all that was written before held until this many pieces, and a
+        # piece is 10,000 rows.
+        "spark.serializer.objectStreamReset": "1",
         # A worker sends on each text once, whatever it reads of it, so it reads much.
         "spark.sql.files.maxPartitionBytes": str(_MOST_BYTES_AT_ONCE),
         # Lists of so many requests are made in a hash table, and those of more by sorting them.
@@ -321,6 +325,8 @@ def _start(
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": memory,
             "spark.local.dir": str(directory),
+            # Python's workers here take the code where it is, compiled already, and need no copy of it.
+            "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2]),
             "spark.sql.shuffle.partitions": str(1 if tiny else 2 if small else max(4, os.cpu_count() or 1)),
             # Planning again after every step pays only where the data is much larger than the plan.
             "spark.sql.adaptive.enabled": str(not small).lower(),

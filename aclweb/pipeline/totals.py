@@ -11,6 +11,7 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclweb.pipeline.folding import added_up
 from aclweb.pipeline.record_lines import TEXT_LENGTH
 from aclweb.pipeline.schemas import (
     ACCESS_KEY,
@@ -53,10 +54,9 @@ def logged_in(lines: DataFrame) -> DataFrame:
 
 def logged_on(access: DataFrame, samples: DataFrame) -> DataFrame:
     """Return what is logged of requests (schemas.LOGGED); access: schemas.ACCESS. samples: schemas.SAMPLES."""
-    rows = access.select(
-        *ACCESS_KEY, "lines", "first_us", "last_us", F.array(F.struct(*_OF_DAY)).alias("days")
-    ).withColumn("raw", F.lit(None).cast("string"))
-    return rows.unionByName(samples.select(*REQUEST, "allowed", "last_us", "raw"), allowMissingColumns=True)
+    return added_up(access).unionByName(
+        samples.select(*REQUEST, "allowed", "last_us", "raw"), allowMissingColumns=True
+    )
 
 
 def asked_in(logged: DataFrame) -> DataFrame:
