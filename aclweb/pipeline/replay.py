@@ -268,7 +268,6 @@ def _decided_batches(
 def _replayed(
     edit: Broadcast[Edit], schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    # First of all: where memory is short, Spark drops the file of a broadcast while a worker reads its rows.
     known = _indexes_of(edit.value)
     found = folded(batches, REQUEST)
     if found is None:

@@ -70,7 +70,6 @@ def parted(found: DataFrame) -> Seen:
 def _seen(
     snapshot: Broadcast[Shipped], schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    # First of all: where memory is short, Spark drops the file of a broadcast while a worker reads its rows.
     matcher = matcher_of(snapshot.value)
     found = folded(batches, _KEY)
     if found is None:
