@@ -1,14 +1,18 @@
 """What do the records of logs say, whatever their layout?
 
-Python workers take the lines as Spark reads them (`aclweb.pipeline.worker_lines`). A record may go over the border of
-two splits of a file: what is at such a border comes back as it is, is put together for each file, and read then.
+Python workers read the files of this machine themselves, and take the lines of others as Spark reads them
+(`aclweb.pipeline.worker_lines`). A record may go over the border of two splits of a file: what is at such a border
+comes back as it is, is put together for each file, and read then.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import attrgetter
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -17,10 +21,10 @@ from pyspark.sql.types import StructType
 from aclweb.acl.notation import LONGEST_RECORD
 from aclweb.pipeline import schemas
 from aclweb.pipeline.contents import is_compressed
+from aclweb.pipeline.file_ranges import Range, shared_out, sizes_of
 from aclweb.pipeline.files import address
 from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.record_lines import BrokerOf
-from aclweb.pipeline.session import runs_here
 from aclweb.pipeline.worker_lines import Worker
 
 Keep = Callable[[DataFrame], DataFrame]
@@ -28,7 +32,6 @@ Keep = Callable[[DataFrame], DataFrame]
 
 # Beside what records say, what is at the border of a split.
 _BORDER = "border struct<file: string, block: long, piece: int, text: string, not_utf8: boolean>"
-_SPLITTING = ("spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism")
 _OPEN_COST, _MOST_BYTES = "spark.sql.files.openCostInBytes", "spark.sql.files.maxPartitionBytes"
 
 
@@ -45,8 +48,61 @@ def lines_of_files(
 
     tolerant: a file that ends too early, or is gone meanwhile, gives what could be read of it.
     """
+    opened = [file for file in files if "://" not in file and not is_compressed(file)]
+    others = [file for file in files if file not in set(opened)]
+    told = partial(_told, reading=reading, broker_of=broker_of, keep=keep)
+    found = []
+    if opened:
+        shares = _shares(spark, opened)
+        is_split = not all(wanted.is_whole for share in shares for wanted in share)
+        numbers = spark.range(0, len(shares), 1, len(shares))
+        found.append(told(numbers, partial(_Reader, shares, tolerant), is_split=is_split))
+    if others:
+        lines = _lines_by_spark(spark, others, tolerant=tolerant)
+        found.append(told(lines, attrgetter("of_splits"), is_split=_may_be_split(others)))
+    return reduce(DataFrame.unionByName, found)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads what is a worker's share of files; the share's number is all that Spark gives it."""
+
+    shares: Sequence[Sequence[Range]]
+    tolerant: bool
+    worker: Worker
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+        ranges = (wanted for number in numbers for wanted in self.shares[number])
+        return self.worker.of_ranges(ranges, tolerant=self.tolerant)
+
+
+def _told(
+    lines: DataFrame,
+    work: Callable[[Worker], Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]],
+    *,
+    reading: Reading,
+    broker_of: BrokerOf | None,
+    keep: Keep,
+    is_split: bool,
+) -> DataFrame:
+    """Return what the records of lines say (schemas.LINES), kept.
+
+    work: what a worker does with the lines. is_split: a record may go on in another part.
+    """
+    wanted = StructType.fromDDL(f"{schemas.LINES}, {_BORDER}" if is_split else schemas.LINES)
+    found = keep(lines.mapInArrow(work(Worker(reading, broker_of, to_arrow_schema(wanted))), wanted))
+    if not is_split:
+        return found
+    borders = _joined(found.filter(F.col("border").isNotNull()).select("border.*"))
+    border = keep(lines_of_texts(borders, reading, broker_of))
+    return found.filter(F.col("border").isNull()).drop("border").unionByName(border)
+
+
+def _lines_by_spark(spark: SparkSession, files: Sequence[str], *, tolerant: bool) -> DataFrame:
+    """Return the lines of files that are compressed, or elsewhere: file, block, is_last and value."""
     read = spark.read.option("ignoreCorruptFiles", tolerant).option("ignoreMissingFiles", tolerant)
-    lines = read.text([address(file) for file in files], lineSep="\n").select(
+    return read.text([address(file) for file in files], lineSep="\n").select(
         F.col("_metadata.file_path").alias("file"),
         F.col("_metadata.file_block_start").alias("block"),
         (
@@ -55,16 +111,16 @@ def lines_of_files(
         ).alias("is_last"),
         _at_most(LONGEST_RECORD, F.col("value")).alias("value"),
     )
-    wanted = StructType.fromDDL(schemas.LINES)
-    if not _may_be_split(spark, files):
-        worker = Worker(reading, broker_of, to_arrow_schema(wanted))
-        return keep(lines.mapInArrow(worker.of_splits, wanted))
-    schema = StructType.fromDDL(f"{schemas.LINES}, {_BORDER}")
-    worker = Worker(reading, broker_of, to_arrow_schema(schema))
-    found = keep(lines.mapInArrow(worker.of_splits, schema))
-    borders = _joined(found.filter(F.col("border").isNotNull()).select("border.*"))
-    border = keep(lines_of_texts(borders, reading, broker_of))
-    return found.filter(F.col("border").isNull()).drop("border").unionByName(border)
+
+
+def _shares(spark: SparkSession, files: Sequence[str]) -> list[list[Range]]:
+    """Return what each of as many workers reads as Spark would have."""
+    return shared_out(
+        sizes_of(files),
+        open_cost=_bytes_of(spark, _OPEN_COST),
+        most=_bytes_of(spark, _MOST_BYTES),
+        workers=spark.sparkContext.defaultParallelism,
+    )
 
 
 def lines_of_texts(texts: DataFrame, reading: Reading, broker_of: BrokerOf | None) -> DataFrame:
@@ -87,18 +143,9 @@ def _at_most(characters: int, text: Column) -> Column:
     return F.when(F.octet_length(text) > characters, cut).otherwise(text)
 
 
-def _may_be_split(spark: SparkSession, files: Sequence[str]) -> bool:
-    """Whether Spark may read one of the files in several parts, even if it grows by half until it is read."""
-    if any("://" in file or file.endswith(".bz2") or not os.path.exists(file) for file in files):
-        return True
-    sizes = {file: os.path.getsize(file) for file in files}
-    largest = 3 * max((size for file, size in sizes.items() if not is_compressed(file)), default=0) // 2
-    most, open_cost = (_bytes_of(spark, name) for name in (_MOST_BYTES, _OPEN_COST))
-    if not runs_here(spark) or any(spark.conf.get(name, None) for name in _SPLITTING):
-        return largest > min(most, open_cost)
-    # As Spark has it: a core gets its share of all bytes, each file taken for so much larger.
-    share = sum(size + open_cost for size in sizes.values()) // spark.sparkContext.defaultParallelism
-    return bool(largest > min(most, max(open_cost, share)))
+def _may_be_split(files: Sequence[str]) -> bool:
+    """Whether Spark may read one of these files in several parts; they are compressed, or elsewhere."""
+    return any("://" in file or file.endswith(".bz2") for file in files)
 
 
 def _bytes_of(spark: SparkSession, name: str) -> int:

@@ -67,7 +67,10 @@ _NOT_UNDERSTOOD = frozenset({NO_LAYOUT, UNREADABLE})
 _MOST_TEXTS = 100_000
 _MOST_CHARACTERS = 48 << 20
 _MOST_COUNTS = 1_000_000
-# So many records are counted at a time, and so many rows are sent on.
+# So many records of columns are counted at a time, or so many bytes of them: the more, the seldomer comes each text.
+_COLUMNS_AT_ONCE = 300_000
+_MOST_COLUMN_BYTES = 96 << 20
+# So many other records are counted at a time, and so many rows are sent on.
 _LINES_AT_ONCE = 100_000
 _ROWS_AT_ONCE = 10_000
 
@@ -116,6 +119,8 @@ class Tally:
         self._sorts: dict[int, _Texts] = {}
         self._files: _Numbered[str] = _Numbered()
         self._spans: _Numbered[tuple[int, str | None]] = _Numbered()
+        # The texts of columns so far, with the number of each.
+        self._encoded: tuple[pa.StringArray, Numbers] = pa.array([], pa.string()), np.zeros(0, np.int64)
         self._columns: list[_Columns] = []
         self._columns_size = self._columns_bytes = 0
         self._single: dict[tuple[int, int], list[int]] = {}
@@ -141,7 +146,7 @@ class Tally:
         self._columns.append(_Columns(files, micros, texts))
         self._columns_size += len(texts)
         self._columns_bytes += texts.nbytes
-        if self._columns_size >= _LINES_AT_ONCE or self._columns_bytes > _MOST_CHARACTERS:
+        if self._columns_size >= _COLUMNS_AT_ONCE or self._columns_bytes > _MOST_COLUMN_BYTES:
             self._count_columns()
 
     def add(
@@ -191,12 +196,17 @@ class Tally:
 
     def _numbers_of(self, texts: Sequence[pa.StringArray]) -> Numbers:
         """Return the number of each of the texts, all of which begin with a time."""
-        encoded = pa.chunked_array(texts, pa.string()).dictionary_encode()
-        # All chunks have the same dictionary, each as far as it had come.
+        before, of_text = self._encoded
+        encoded = pa.chunked_array([before, *texts], pa.string()).dictionary_encode()
+        # All chunks have the same dictionary, each as far as it had come; it begins with what came before.
         longest = max((chunk.dictionary for chunk in encoded.chunks), key=len)
         known = self._of_sort(_TIMED)
-        of_text = np.array([known[text] for text in longest.to_pylist()], np.int64)
-        numbers: Numbers = of_text[np.concatenate([whole_numbers(chunk.indices) for chunk in encoded.chunks])]
+        new = [known[text] for text in longest[len(before) :].to_pylist()]
+        of_text = np.concatenate([of_text, np.array(new, np.int64)])
+        self._encoded = longest, of_text
+        indices = [whole_numbers(chunk.indices) for chunk in encoded.chunks]
+        # An empty array gives no chunk.
+        numbers: Numbers = of_text[np.concatenate(indices)[len(before) :]]
         return numbers
 
     def _numbers_of_spans(self, spans: Numbers) -> Numbers:

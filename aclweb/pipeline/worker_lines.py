@@ -1,4 +1,4 @@
-"""What does a Python worker make of the lines that Spark has read?
+"""What does a Python worker make of the lines of logs?
 
 Those of Kafka's own layout are read many at once (`aclweb.pipeline.kafka_lines`), others by the core, line by line;
 equal texts are added up before anything is sent on (`aclweb.pipeline.record_lines`). A record ends as
@@ -8,6 +8,7 @@ equal texts are added up before anything is sent on (`aclweb.pipeline.record_lin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -19,12 +20,14 @@ from numpy.typing import NDArray
 
 from aclweb.acl.notation import KAFKA, LONGEST_RECORD, LogTime, Parting, kafka_records, layout_of
 from aclweb.pipeline import kafka_lines
+from aclweb.pipeline.file_ranges import Range, lines_in
 from aclweb.pipeline.kafka_lines import KafkaLines
 from aclweb.pipeline.readings import Reading
 from aclweb.pipeline.record_lines import BrokerOf, Tally
 from aclweb.pipeline.sums import Numbers, Truths
 
 REPLACED = "\ufffd"
+LINE_FEED = b"\n"
 
 HEAD, TAIL = 0, 1
 """Pieces at the border of a split: what may belong to the split before, and what may go on in the next one."""
@@ -59,6 +62,18 @@ class Worker:
                 split.add(values.slice(start, end - start), told)
             yield from told.taken_if_full()
         if split is not None:
+            split.end(told)
+        yield from told.taken()
+
+    def of_ranges(self, ranges: Iterable[Range], *, tolerant: bool) -> Iterator[pa.RecordBatch]:
+        """tolerant: files that are gone are left out; else they raise FileNotFoundError."""
+        told = _Told(self)
+        for wanted in ranges:
+            split = _Split(self.reading, wanted.file, wanted.start, is_last=wanted.is_last)
+            with suppress(FileNotFoundError) if tolerant else nullcontext():
+                for lines in lines_in(wanted):
+                    split.add(lines, told)
+                    yield from told.taken_if_full()
             split.end(told)
         yield from told.taken()
 
@@ -140,7 +155,8 @@ class _Told:
             return chosen, micros
         for place in np.flatnonzero(chosen)[~is_possible].tolist():
             file = files if isinstance(files, str) else files[place].as_py()
-            self.add_run(file, [lines.lines[place].as_py().decode("utf-8")], has_bad=False)
+            line = lines.lines[place].as_py().removesuffix(LINE_FEED).decode("utf-8")
+            self.add_run(file, [line], has_bad=False)
         left = chosen.copy()
         left[np.flatnonzero(chosen)[~is_possible]] = False
         return left, micros[is_possible]
@@ -224,7 +240,7 @@ class _Split:
 
     def _add_each(self, values: pa.Array, told: _Told) -> None:
         for value in values.cast(pa.binary()).to_pylist():
-            line = value.decode("utf-8", "replace")
+            line = value.removesuffix(LINE_FEED).decode("utf-8", "replace")
             run = self._parting.add(line)
             if run is not None:
                 self._take(run, told, HEAD if self._is_head else None)

@@ -84,6 +84,7 @@ def lines_of(schema, monkeypatch):
     def made(rows: list[dict[str, Any]], *, most: int = 100_000, at_once: int = 100) -> list[dict[str, Any]]:
         monkeypatch.setattr(record_lines, "_MOST_TEXTS", most)
         monkeypatch.setattr(record_lines, "_LINES_AT_ONCE", at_once)
+        monkeypatch.setattr(record_lines, "_COLUMNS_AT_ONCE", at_once)
         tally = Tally(schema, broker_of)
         sent: list[pa.RecordBatch] = []
         for row in rows:
@@ -175,6 +176,7 @@ def test_nothing_counted_is_no_row(lines_of):
 @pytest.mark.parametrize("most", [10, 1_000_000])
 def test_many_records_at_once_add_up_as_one_by_one(schema, monkeypatch, at_once, most):
     monkeypatch.setattr(record_lines, "_LINES_AT_ONCE", at_once)
+    monkeypatch.setattr(record_lines, "_COLUMNS_AT_ONCE", at_once)
     monkeypatch.setattr(record_lines, "_MOST_COUNTS", most)
     dice = random.Random(at_once)
     found = [

@@ -107,11 +107,12 @@ def of_the_core(data: bytes) -> Counter[tuple[Any, ...]]:
     return found
 
 
-def of_spark(spark: Any, files: list[Path]) -> dict[str, Counter[tuple[Any, ...]]]:
+def of_spark(spark: Any, files: list[Path], *, scheme: str) -> dict[str, Counter[tuple[Any, ...]]]:
+    """What the job finds; scheme: with one, Spark's own reader reads the files."""
     found: dict[str, Counter[tuple[Any, ...]]] = {str(file): Counter() for file in files}
     with keeping() as keep:
         # Who wrote a text is told for each of its days; here each file has a writer of its own.
-        lines = read_lines(spark, [str(file) for file in files], keep, broker_of=path_of).lines
+        lines = read_lines(spark, [f"{scheme}{file}" for file in files], keep, broker_of=path_of).lines
         for row in lines.filter("file is null").collect():
             for entry in row.days:
                 found[entry.broker][row.raw, *(row[name] for name in schemas.SAID)] += entry.lines
@@ -129,7 +130,12 @@ def of_spark(spark: Any, files: list[Path]) -> dict[str, Counter[tuple[Any, ...]
 )
 @given(logs=st.lists(log(), min_size=FILES, max_size=FILES), split_bytes=st.sampled_from([1024, 4096, 65536]))
 def holds(
-    spark: Any, folder: Path, seen: Counter[str], logs: list[tuple[bytes, int | None]], split_bytes: int
+    spark: Any,
+    folder: Path,
+    scheme: str,
+    seen: Counter[str],
+    logs: list[tuple[bytes, int | None]],
+    split_bytes: int,
 ) -> None:
     for old in folder.iterdir():
         old.unlink()
@@ -139,7 +145,7 @@ def holds(
     before = spark.conf.get("spark.sql.files.maxPartitionBytes")
     spark.conf.set("spark.sql.files.maxPartitionBytes", split_bytes)
     try:
-        found = of_spark(spark, files)
+        found = of_spark(spark, files, scheme=scheme)
     finally:
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)
     for file, (data, whole) in zip(files, logs, strict=True):
@@ -156,10 +162,11 @@ def holds(
         seen["over one split"] += len(data) > split_bytes
 
 
-def test_spark_the_core_and_a_plain_count_find_the_same_records(spark, tmp_path):
+@pytest.mark.parametrize("scheme", ["", "file://"], ids=["workers", "spark"])
+def test_the_job_the_core_and_a_plain_count_find_the_same_records(spark, tmp_path, scheme):
     seen: Counter[str] = Counter()
 
-    holds(spark, tmp_path, seen)
+    holds(spark, tmp_path, scheme, seen)
 
     assert seen["files"] == RUNS * FILES
     assert seen["decisions"] > seen["files"]

@@ -1,0 +1,99 @@
+"""Does each line of a file come in the range in which it begins, and nowhere else?"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclweb.pipeline import file_ranges
+from aclweb.pipeline.file_ranges import Range, lines_in, shared_out
+
+CONTENT = st.lists(
+    st.sampled_from([b"\n", b"\n\n", b"\r\n", b"a", b"bc" * 9, b"\xff", b"\xef\xbb\xbf"]), max_size=30
+)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Chunks and lines of a few bytes."""
+    monkeypatch.setattr(file_ranges, "_CHUNK_BYTES", 7)
+    monkeypatch.setattr(file_ranges, "_SHORT_CHUNK_BYTES", 3)
+
+
+def lines_of(path: Path, start: int, end: int) -> list[bytes]:
+    wanted = Range(str(path), start, end, is_last=True)
+    return [line for lines in lines_in(wanted) for line in lines.to_pylist()]
+
+
+@given(parts=CONTENT, cuts=st.sets(st.integers(1, 120), max_size=4))
+def every_line_is_in_one_range(parts: list[bytes], cuts: set[int]) -> None:
+    data = b"".join(parts)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.log"
+        path.write_bytes(data)
+        places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+        found = [lines_of(path, start, end) for start, end in pairwise(places)]
+
+    # Only a line feed ends a line.
+    wanted = [line + b"\n" for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    wanted[-1] = wanted[-1][:-1]
+    assert [line for lines in found for line in lines] == (wanted if wanted[-1] else wanted[:-1])
+
+
+def test_every_line_is_in_the_range_in_which_it_begins(small):
+    every_line_is_in_one_range()
+
+
+def test_a_line_belongs_where_it_begins_also_at_the_very_border(tmp_path, small):
+    (tmp_path / "a.log").write_bytes(b"one\ntwo\nthree")
+
+    assert lines_of(tmp_path / "a.log", 0, 4) == [b"one\n"]
+    assert lines_of(tmp_path / "a.log", 4, 5) == [b"two\n"]
+    assert lines_of(tmp_path / "a.log", 5, 8) == []
+    assert lines_of(tmp_path / "a.log", 8, 13) == [b"three"]
+
+
+def test_of_a_line_that_is_too_long_the_beginning_is_given_and_the_next_one_is_not_lost(
+    tmp_path, small, monkeypatch
+):
+    monkeypatch.setattr(file_ranges, "LONGEST_RECORD", 5)
+    monkeypatch.setattr(file_ranges, "_LONGEST_BYTES", 20)
+    (tmp_path / "a.log").write_bytes("é".encode() * 100 + b"\nnext\n" + b"x" * 50)
+
+    assert lines_of(tmp_path / "a.log", 0, 300) == ["é".encode() * 5, b"next\n", b"xxxxx"]
+    assert lines_of(tmp_path / "a.log", 0, 201) == ["é".encode() * 5]
+    assert lines_of(tmp_path / "a.log", 201, 300) == [b"next\n", b"xxxxx"]
+
+
+def test_what_is_written_behind_the_range_meanwhile_is_not_read(tmp_path, small):
+    (tmp_path / "a.log").write_bytes(b"one\ntwo\n")
+
+    assert lines_of(tmp_path / "a.log", 0, 4) == [b"one\n"]
+
+
+def test_files_are_shared_out_whole_but_for_those_larger_than_a_share():
+    shares = shared_out({"a": 100, "b": 90, "c": 10, "d": 0}, open_cost=1, most=1_000, workers=2)
+
+    assert sorted(sum(each.end - each.start for each in share) for share in shares) == [100, 100]
+    assert all(each.is_whole for share in shares for each in share)
+    assert {each.path for share in shares for each in share} == {"a", "b", "c", "d"}
+
+    (one,), (other,) = sorted(
+        shared_out({"a": 100}, open_cost=1, most=50, workers=1), key=lambda share: share[0].start
+    )
+    assert (one, other) == (Range("a", 0, 50, is_last=False), Range("a", 50, 100, is_last=True))
+
+
+def test_a_few_bytes_are_read_by_one_worker():
+    (share,) = shared_out({"a": 10, "b": 10}, open_cost=1_000, most=10_000, workers=8)
+
+    assert len(share) == 2
+
+
+def test_a_file_is_called_as_spark_calls_it():
+    assert Range("/logs/a b%20[1].log", 0, 1, is_last=True).file == "file:///logs/a%20b%2520%5B1%5D.log"
