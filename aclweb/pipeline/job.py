@@ -24,6 +24,7 @@ from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
 from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState, copy_of, look, state_of_unknown
+from aclweb.pipeline.folding import MOST_ROWS_OF_ONE, Rows, added_up
 from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, known_brokers
@@ -80,7 +81,7 @@ def write_usage(
     broadcast = spark.sparkContext.broadcast(decisions.shipped(snapshot))
     try:
         with new_result(out) as folder:
-            found = parted(keep(seen_requests(logged.rows, logged.size, broadcast)))
+            found = parted(keep(seen_requests(logged.rows, broadcast)))
             until = datetime.now(UTC).date() + timedelta(days=1)
             sane = in_span(logged.coverage, until)
             tables = {
@@ -148,8 +149,7 @@ def read_logs(
     layouts = {path_of(path): reading.layout for path, reading in readings.items()}
     named = {path for path, state in states.items() if "://" not in path or state.state != READ}
     return Logged(
-        rows=totals.logged_in(lines),
-        size=read.texts,
+        rows=Rows(totals.logged_in(lines), read.texts),
         samples=totals.samples(lines),
         coverage=coverage,
         notes=[row.asDict() for row in totals.notes(lines).collect()],
@@ -266,9 +266,13 @@ def read_table(
         for path in paths | states.keys() | layouts.keys()
     }
     samples = totals.latest(table.samples(spark))
+    size = table.rows_in(window)
     return Logged(
-        rows=keep(totals.logged_on(table.access(spark, window), samples)),
-        size=sum(part.rows for part in table.parts(ACCESS, window)),
+        rows=Rows(
+            keep(totals.logged_on(added_up(table.files(spark, table.parts(ACCESS, window))), samples)),
+            size,
+            table.files(spark, table.all_in(window)) if size <= MOST_ROWS_OF_ONE else None,
+        ),
         samples=samples,
         coverage=coverage,
         notes=table.notes(window),

@@ -44,7 +44,8 @@ from aclweb.pipeline.history import History, ages
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
-from aclweb.pipeline.replay import ALLOWED, DENIED, Edit, lines_by_change, replayed
+from aclweb.pipeline.replay import lines_by_change
+from aclweb.pipeline.replaying import ALLOWED, DENIED, Edit, replayed
 from aclweb.pipeline.results import new_result, write_frame, write_manifest
 from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import Snapshot
@@ -239,7 +240,7 @@ def _replayed(spark: SparkSession, snapshot: Snapshot, logged: Logged, delta: De
     """Return the lines of each change that all proposals together would make to the logged requests."""
     broadcast = spark.sparkContext.broadcast(Edit(shipped(snapshot), delta))
     try:
-        return lines_by_change(replayed(logged.rows, logged.size, broadcast))
+        return lines_by_change(replayed(logged.rows, broadcast))
     finally:
         with suppress(*SPARK_ERRORS):
             broadcast.destroy()

@@ -39,7 +39,7 @@ from aclweb.pipeline.history import Ages, History, ages
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
-from aclweb.pipeline.replay import Edit, decide_both
+from aclweb.pipeline.replaying import Edit, decide_both
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.seen import parted, seen_requests
 from aclweb.pipeline.snapshot import Snapshot
@@ -107,7 +107,7 @@ def write_load_bearing(
     try:
         with new_result(out) as folder:
             step(_DECIDE)
-            found = parted(keep(seen_requests(logged.rows, logged.size, broadcast)))
+            found = parted(keep(seen_requests(logged.rows, broadcast)))
             seen = decided = found.requests
             used = usage.usage(found.uses).collect()
             uses = {row["binding_key"]: row.asDict() for row in used}

@@ -19,6 +19,7 @@ from aclweb.acl.model import number_of
 from aclweb.acl.notation import UNKNOWN, shown
 from aclweb.pipeline.coverage import FIRSTS, LASTS, SUMS, Row, added, broker_of, in_span, short_names
 from aclweb.pipeline.files import COPY, GONE, READ, FileState
+from aclweb.pipeline.folding import Rows
 from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.schemas import NOT_UTF8, OTHER, UNPARSED
 from aclweb.pipeline.snapshot import Snapshot
@@ -49,14 +50,13 @@ class Source:
 class Logged:
     """What the logs of a cluster hold, read from them or from the access table.
 
-    rows: schemas.LOGGED, kept. size: how many rows they are, None if nobody knows. samples: schemas.SAMPLES. coverage:
+    rows: what is logged of requests. samples: schemas.SAMPLES. coverage:
     rows with the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in
     `coverage`. table_state: that of the table, null if the logs themselves were read. brokers: what is known of them
     beside. denied: rows of `totals.denied_by_broker`; None where the logs themselves were read, which tell no broker.
     """
 
-    rows: DataFrame
-    size: int | None
+    rows: Rows
     samples: DataFrame
     coverage: Sequence[Row]
     notes: Sequence[Row]
@@ -74,12 +74,12 @@ class Logged:
     @cached_property
     def asked(self) -> DataFrame:
         """What was asked, by request and answer (schemas.ASKED)."""
-        return asked_in(self.rows)
+        return asked_in(self.rows.frame)
 
     @property
     def access(self) -> DataFrame:
         """The access rows (schemas.ACCESS without broker and ambiguous); a key may be in several."""
-        return by_day(self.rows)
+        return by_day(self.rows.frame)
 
 
 @dataclass

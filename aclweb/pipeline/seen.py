@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 
 from aclweb.pipeline import schemas
 from aclweb.pipeline.decisions import Shipped, matcher_of
-from aclweb.pipeline.folding import Folded, by_request, folded, in_batches, made, table_of, whole
+from aclweb.pipeline.folding import Batch, Folded, Rows, folded, in_batches, table_of, texts_of, whole
 from aclweb.pipeline.sums import (
     Facts,
     Numbers,
@@ -51,13 +51,9 @@ class Seen:
     facts: DataFrame
 
 
-def seen_requests(logged: DataFrame, size: int | None, snapshot: Broadcast[Shipped]) -> DataFrame:
-    """Return requests, uses and facts in one frame (schemas.SEEN_AND_USES), which `parted` takes apart.
-
-    logged: schemas.LOGGED, a request in several rows. size: how many rows they are, at least roughly.
-    """
-    rows = by_request(logged, size, *_COLUMNS)
-    return made(rows, StructType.fromDDL(schemas.SEEN_AND_USES), partial(_seen, snapshot))
+def seen_requests(logged: Rows, snapshot: Broadcast[Shipped]) -> DataFrame:
+    """Return requests, uses and facts in one frame (schemas.SEEN_AND_USES), which `parted` takes apart."""
+    return logged.made(_COLUMNS, StructType.fromDDL(schemas.SEEN_AND_USES), partial(_seen, snapshot))
 
 
 def parted(found: DataFrame) -> Seen:
@@ -68,7 +64,7 @@ def parted(found: DataFrame) -> Seen:
 
 
 def _seen(
-    snapshot: Broadcast[Shipped], schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+    snapshot: Broadcast[Shipped], schema: pa.Schema, batches: Iterable[Batch]
 ) -> Iterator[pa.RecordBatch]:
     matcher = matcher_of(snapshot.value)
     found = folded(batches, _KEY)
@@ -124,7 +120,7 @@ def _days(found: Folded) -> pa.Array:
 
 def _api_names(found: Folded) -> pa.Array:
     """Return the APIs of each request, sorted; empty where the log tells none."""
-    rows = pa.table({"key": found.of_row, "name": found.rows.column("api_name")})
+    rows = pa.table({"key": found.of_row, "name": texts_of(whole(found.rows, "api_name"))})
     named = (
         rows.filter(pc.field("name").is_valid()).group_by(["key", "name"], use_threads=False).aggregate([])
     )
@@ -155,7 +151,7 @@ def uses(determining: pa.Array, one_of: pa.Array, settled: Truths, facts: Facts)
 
 def _named(found: Folded) -> pa.StructArray:
     """Return in how many lines brokers named each ACL."""
-    named = whole(found.rows, "named_key")
+    named = texts_of(whole(found.rows, "named_key"))
     is_named = np.asarray(named.is_valid())
     given = _summed_by(named.filter(pa.array(is_named)), found.row_facts.at(is_named))
     return _uses(given.acl, named=given.lines, first_named_us=given.first, last_named_us=given.last)
@@ -164,7 +160,7 @@ def _named(found: Folded) -> pa.StructArray:
 def _facts(found: Folded, basis: pa.Array) -> pa.StructArray:
     """Return what brokers say of settings (schemas.FACTS); basis: what settles each request by the snapshot."""
     no_acl = np.asarray(pc.is_in(basis, pa.array(["DEFAULT_DENY", "DEFAULT_ALLOW"])))[found.of_row]
-    rule, principal = (whole(found.rows, name) for name in ("broker_rule", "principal"))
+    rule, principal = (texts_of(whole(found.rows, name)) for name in ("broker_rule", "principal"))
     lines = found.row_facts.lines
     by_user: Counter[str] = Counter()
     is_user = np.asarray(pc.equal(rule, "SuperUser").fill_null(False))

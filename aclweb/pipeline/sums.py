@@ -35,7 +35,7 @@ class Facts(NamedTuple):
 def summed(major: Numbers, minor: Numbers, facts: Facts) -> tuple[Numbers, Numbers, Facts]:
     """Return each different pair of two numbers below ROOM, in order, with what is known of all of that pair."""
     keys = major * ROOM + minor
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     keys = keys[order]
     starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))[: len(keys)]
     found = facts.at(order)
@@ -51,6 +51,18 @@ def summed(major: Numbers, minor: Numbers, facts: Facts) -> tuple[Numbers, Numbe
     )
 
 
+def summed_at(places: Numbers, count: int, facts: Facts) -> Facts:
+    """Return what is known of all that is at each of `count` places; places: of each fact."""
+    found = Facts(*(np.full(count, start, np.int64) for start in (0, NO_FIRST, NO_LAST, 0)))
+    for add, into, column in zip(_ADDED_BY, found, facts, strict=True):
+        add.at(into, places, column)
+    return found
+
+
+# How two facts are one, in the order of Facts.
+_ADDED_BY = (np.add, np.minimum, np.maximum, np.bitwise_or)
+
+
 def whole_numbers(values: pa.Array, null: int = 0) -> Numbers:
     """Return a column of numbers, times or truths as whole numbers, with one in the place of null."""
     found = values.cast(pa.int64())
@@ -61,8 +73,12 @@ def whole_numbers(values: pa.Array, null: int = 0) -> Numbers:
 
 def codes_of(values: pa.Array) -> tuple[Numbers, list[Any]]:
     """Return the number of each value, and the values by their numbers; null is a value."""
-    encoded = values.dictionary_encode(null_encoding="encode")
-    return whole_numbers(encoded.indices), encoded.dictionary.to_pylist()
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode(null_encoding="encode")
+    found = values.dictionary.to_pylist()
+    if values.indices.null_count:
+        return whole_numbers(values.indices, len(found)), [*found, None]
+    return whole_numbers(values.indices), found
 
 
 def taken_from(values: Iterable[Any], numbers: Numbers) -> pa.Array:

@@ -11,7 +11,6 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from aclweb.pipeline.folding import added_up
 from aclweb.pipeline.record_lines import TEXT_LENGTH
 from aclweb.pipeline.schemas import (
     ACCESS_KEY,
@@ -53,10 +52,11 @@ def logged_in(lines: DataFrame) -> DataFrame:
 
 
 def logged_on(access: DataFrame, samples: DataFrame) -> DataFrame:
-    """Return what is logged of requests (schemas.LOGGED); access: schemas.ACCESS. samples: schemas.SAMPLES."""
-    return added_up(access).unionByName(
-        samples.select(*REQUEST, "allowed", "last_us", "raw"), allowMissingColumns=True
-    )
+    """Return what is logged of requests (schemas.LOGGED), with their records.
+
+    access: schemas.LOGGED without records. samples: schemas.SAMPLES.
+    """
+    return access.unionByName(samples.select(*REQUEST, "allowed", "last_us", "raw"), allowMissingColumns=True)
 
 
 def asked_in(logged: DataFrame) -> DataFrame:

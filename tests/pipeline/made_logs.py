@@ -12,7 +12,7 @@ from aclweb.acl.logged.proposal import Used
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from aclweb.pipeline.manifest import Logged
 
@@ -59,6 +59,7 @@ def logged(
     """Return the logs of brokers that wrote in every hour of so many days, with these decisions in them."""
     from aclweb.pipeline import schemas, totals
     from aclweb.pipeline.files import READ, FileState
+    from aclweb.pipeline.folding import Rows
     from aclweb.pipeline.manifest import Logged, Source
 
     access: list[dict[str, Any]] = []
@@ -89,12 +90,29 @@ def logged(
     coverage = [_coverage(broker, back) for broker in brokers for back in range(days)]
     latest_samples = spark.createDataFrame(samples, schemas.SAMPLES)
     return Logged(
-        rows=totals.logged_on(spark.createDataFrame(access, schemas.ACCESS), latest_samples),
-        size=len(access),
+        rows=Rows(
+            totals.logged_on(in_lists(spark.createDataFrame(access, schemas.ACCESS)), latest_samples),
+            len(access),
+        ),
         samples=latest_samples,
         coverage=coverage,
         notes=[],
         sources={row["source"]: Source(row["source"], FileState(READ)) for row in coverage},
+    )
+
+
+def in_lists(access: DataFrame) -> DataFrame:
+    """Return access rows with the days of each request in one row (schemas.LOGGED), without records."""
+    from pyspark.sql import functions as F
+
+    from aclweb.pipeline import schemas
+
+    of_day = F.struct("day", "lines", "first_us", "last_us")
+    return access.groupBy(*schemas.ACCESS_KEY).agg(
+        F.sum("lines").alias("lines"),
+        F.min("first_us").alias("first_us"),
+        F.max("last_us").alias("last_us"),
+        F.collect_list(of_day).alias("days"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import Table, TableError, Window
 from aclweb.pipeline.table.parts import ACCESS, BY_DAY, Part
 from tests.pipeline.conftest import finish
+from tests.pipeline.samples import BINDINGS
 from tests.pipeline.test_files import decisions
 from tests.pipeline.usage_job import manifest_of
 
@@ -114,6 +116,28 @@ def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, usage
     for name in TABLES:
         written = (tmp_path / "table" / f"{name}.parquet").read_bytes()
         assert written == (usage / f"{name}.parquet").read_bytes(), name
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("job", ["usage", "replay"])
+def test_several_workers_make_of_a_table_what_one_makes(
+    spark, made, snapshot_file, tmp_path, monkeypatch, job
+):
+    removed = [json.dumps({**binding.as_dict(), "op": "remove"}) + "\n" for binding in BINDINGS[::3]]
+    (tmp_path / "delta.jsonl").write_text("".join(removed))
+    edit = ["--delta", tmp_path / "delta.jsonl"] if job == "replay" else []
+    words = [job, "--snapshot", snapshot_file, "--table", made[0], *edit]
+
+    run_main(spark, *words, "--out", tmp_path / "one")
+    monkeypatch.setattr("aclweb.pipeline.job.MOST_ROWS_OF_ONE", 0)
+    monkeypatch.setattr("aclweb.pipeline.folding._ROWS_OF_A_PART", 20)
+    run_main(spark, *words, "--out", tmp_path / "several")
+
+    one, several = (sorted((tmp_path / name).iterdir()) for name in ("one", "several"))
+    assert {file.name: file.read_bytes() for file in one} == {
+        file.name: file.read_bytes() for file in several
+    }
+    assert sum(manifest_of(tmp_path / "one")["rows"].values()) > 30
 
 
 @pytest.mark.spark

@@ -18,7 +18,7 @@ import pytest
 
 from aclweb.acl.model import AclBinding, Delta, Operation, ResourceType
 from aclweb.acl.notation.files import write_delta
-from aclweb.pipeline.replay import ALLOWED, DENIED
+from aclweb.pipeline.replaying import ALLOWED, DENIED
 from devstack.java import java_home
 from tests.builders import acl
 from tests.clusters.probing import Asked, Ground, met, probes_of

@@ -16,7 +16,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import AccessRequest, Operation, ResourceType
 from aclweb.acl.notation.files import write_delta
 from aclweb.pipeline.__main__ import main
-from aclweb.pipeline.replay import CHANGES
+from aclweb.pipeline.replaying import CHANGES
 from tests.builders import acl, allow, deny
 from tests.pipeline import plain
 from tests.pipeline.made_logs import saying

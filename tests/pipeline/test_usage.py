@@ -12,10 +12,12 @@ from aclweb.acl.notation.files import binding_key
 from aclweb.pipeline import schemas, totals, usage
 from aclweb.pipeline.coverage import added, in_span
 from aclweb.pipeline.decisions import shipped
+from aclweb.pipeline.folding import Rows
 from aclweb.pipeline.record_lines import TEXT_LENGTH
 from aclweb.pipeline.seen import parted, seen_requests, uses
 from aclweb.pipeline.sums import Facts
 from tests.builders import allow
+from tests.pipeline.made_logs import in_lists
 
 pytestmark = pytest.mark.spark
 
@@ -53,7 +55,7 @@ def seen_in(spark, logged, *bindings):
     from tests.pipeline.test_load_bearing import snapshot_of
 
     snapshot = spark.sparkContext.broadcast(shipped(snapshot_of(list(bindings))))
-    return parted(seen_requests(logged, None, snapshot))
+    return parted(seen_requests(Rows(logged), snapshot))
 
 
 def micros(moment):
@@ -108,7 +110,9 @@ def test_samples_with_rows_of_their_own_say_nothing_else_of_a_request(spark):
         {**REQUEST, "allowed": True, "last_us": micros(EVENING), "raw": "of another day"},
         {**REQUEST, "allowed": False, "last_us": micros(EVENING), "raw": "refused on another day"},
     ]
-    rows = totals.logged_on(frame(spark, access, schemas.ACCESS), frame(spark, samples, schemas.SAMPLES))
+    rows = totals.logged_on(
+        in_lists(frame(spark, access, schemas.ACCESS)), frame(spark, samples, schemas.SAMPLES)
+    )
 
     (found,) = seen_in(spark, rows, READS).requests.collect()
 

@@ -20,12 +20,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aclweb.pipeline.part_columns import NO_DAY
 from aclweb.pipeline.storage import Entry, Folder, StorageError
 from aclweb.pipeline.table import failpoints
 from aclweb.pipeline.table.parts import (
     ACCESS,
     BY_DAY,
-    NO_DAY,
     SAMPLES,
     Part,
     TableError,

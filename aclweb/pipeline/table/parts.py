@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aclweb.pipeline.coverage import FIRSTS, LASTS, MASKS, SUMS
+from aclweb.pipeline.part_columns import NO_DAY
 from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import failpoints
 
@@ -28,9 +29,6 @@ NOTES_SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("broker", "kind", "reason", "noted")]
     + [("lines", pa.int64()), ("sample", pa.string())]
 )
-
-# Rows without a day (records without a time) are in the folder that Hive and Spark name so.
-NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 
 _ROWS_AT_ONCE = 65_536
 

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from aclweb.pipeline import schemas
 from aclweb.pipeline.coverage import Row
+from aclweb.pipeline.part_columns import FILES
 from aclweb.pipeline.storage import Folder, LocalFolder
 from aclweb.pipeline.table.parts import (
     ACCESS,
@@ -113,8 +114,22 @@ class Table:
 
     def bytes_in(self, window: Window) -> int:
         """Return the size of what is read for a window."""
-        parts = (*self.parts(ACCESS, window), *self.version.samples)
-        return sum(part.bytes for part in parts)
+        return sum(part.bytes for part in self.all_in(window))
+
+    def rows_in(self, window: Window) -> int:
+        """Return how many rows are read for a window."""
+        return sum(part.rows for part in self.all_in(window))
+
+    def all_in(self, window: Window) -> list[Part]:
+        """Return the parts of the access rows of a window, and of all samples."""
+        return [*self.parts(ACCESS, window), *self.version.samples]
+
+    def files(self, spark: SparkSession, parts: Iterable[Part]) -> DataFrame:
+        """Return the files of parts (FILES), for workers that read them in columns."""
+        files = [self.folder.pattern(part.name) for part in parts]
+        if not files:
+            return spark.createDataFrame([], FILES)
+        return spark.read.format("binaryFile").load(files).select("path", "content")
 
     def parts(self, dataset: str, window: Window) -> list[Part]:
         return [
