@@ -8,28 +8,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from io import FileIO
+from math import inf
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 
 from aclweb.acl.notation import LONGEST_RECORD
+from aclweb.pipeline.contents import DamagedError, decompressed, is_compressed
 from aclweb.pipeline.sums import Numbers
 
 _CHUNK_BYTES = 4 << 20
 _SHORT_CHUNK_BYTES = 1 << 14
+_PACKED_BYTES = 1 << 16
 _MARK = b"\xef\xbb\xbf"
 _LINE_FEED = ord("\n")
+# So many times as much is in a compressed file.
+_PACKED = 10
 # No character takes more bytes.
 _LONGEST_BYTES = 4 * LONGEST_RECORD
 
 
 @dataclass(frozen=True)
 class Range:
-    """The lines of a file that begin at byte `start` or later, and before `end`. is_last: all others come before."""
+    """The lines of a file that begin at byte `start` or later, and before `end`. is_last: all others come before.
+
+    Of a compressed file it is all lines.
+    """
 
     path: str
     start: int
@@ -63,6 +72,7 @@ def shared_out(sizes: Mapping[str, int], *, open_cost: int, most: int, workers: 
     sizes: in bytes, by the paths of files; a file is parted only where it is more than a worker's share. open_cost: so
     many bytes are read in the time that opening a file takes.
     """
+    sizes = {path: size * (_PACKED if is_compressed(path) else 1) for path, size in sizes.items()}
     share = min(most, max(open_cost, sum(size + open_cost for size in sizes.values()) // max(workers, 1)))
     ranges = [found for path, size in sizes.items() for found in _ranges_of(path, size, share)]
     needed = -(-sum(sizes.values()) // share)
@@ -76,42 +86,71 @@ def shared_out(sizes: Mapping[str, int], *, open_cost: int, most: int, workers: 
 
 
 def _ranges_of(path: str, size: int, share: int) -> Iterator[Range]:
+    if is_compressed(path):
+        yield Range(path, 0, size, is_last=True)
+        return
     for start in range(0, max(size, 1), share):
         end = min(start + share, size)
         yield Range(path, start, end, is_last=end == size)
 
 
-def lines_in(wanted: Range) -> Iterator[pa.BinaryArray]:
-    """Yield the lines of a range in order, many at a time, with the line feeds behind them; raises OSError.
+def lines_in(wanted: Range, *, tolerant: bool = False) -> Iterator[pa.BinaryArray]:
+    """Yield the lines of a range in order, many at a time, with the line feeds behind them.
 
     Of a line that is too long for a record, the beginning is given. A mark of UTF-8 at the start of a file is none of
-    its bytes.
+    its bytes. tolerant: a file that is gone, or whose compressed data is damaged, gives what can be read of it; else
+    it raises OSError or DamagedError.
     """
-    with open(wanted.path, "rb", buffering=0) as file:
-        begin = _first_line(file, wanted.start)
-        file.seek(begin)
-        # The beginning of the line that begins there, and how much of that line is left out behind it.
-        held, left_out = b"", 0
-        while begin < wanted.end:
-            chunk = file.read(_CHUNK_BYTES)
-            ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == _LINE_FEED) + (len(held) + 1)
-            data = held + chunk
-            if not chunk and data and (begin or data != _MARK):
-                ends = np.array([len(data)])
-            starts = np.concatenate(([0], ends[:-1]))
-            places = begin + starts + np.where(starts, left_out, 0)
-            # A line is of the range in which it begins.
-            count = int(np.searchsorted(places[: len(ends)], wanted.end))
-            if count:
-                first = len(_MARK) if not begin and data.startswith(_MARK) else 0
-                yield _lines(data, np.concatenate(([first], ends[:count])))
-            if not chunk or count < len(ends):
+    with suppress(FileNotFoundError) if tolerant else nullcontext():
+        with open(wanted.path, "rb", buffering=0) as file:
+            if is_compressed(wanted.path):
+                yield from _lines_of(_unpacked(wanted.path, file, tolerant=tolerant), 0, inf)
                 return
-            done = int(ends[-1]) if len(ends) else 0
-            if done:
-                begin, left_out = begin + left_out + done, 0
-            held = data[done : done + _LONGEST_BYTES]
-            left_out += len(data) - done - len(held)
+            begin = _first_line(file, wanted.start)
+            file.seek(begin)
+            yield from _lines_of(iter(partial(file.read, _CHUNK_BYTES), b""), begin, wanted.end)
+
+
+def _unpacked(path: str, file: FileIO, *, tolerant: bool) -> Iterator[bytes]:
+    """Yield what a compressed file holds, much at a time."""
+    held, size = list[bytes](), 0
+    try:
+        for piece in decompressed(path, iter(partial(file.read, _PACKED_BYTES), b"")):
+            held.append(piece)
+            size += len(piece)
+            if size >= _CHUNK_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+    except DamagedError:
+        if not tolerant:
+            raise
+    yield b"".join(held)
+
+
+def _lines_of(chunks: Iterator[bytes], begin: int, end: float) -> Iterator[pa.BinaryArray]:
+    """Yield the lines in chunks of a file that begin before `end`; begin: where the first one does."""
+    # The beginning of the line that begins there, and how much of that line is left out behind it.
+    held, left_out = b"", 0
+    while begin < end:
+        chunk = next(chunks, b"")
+        ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == _LINE_FEED) + (len(held) + 1)
+        data = held + chunk
+        if not chunk and data and (begin or data != _MARK):
+            ends = np.array([len(data)])
+        starts = np.concatenate(([0], ends[:-1]))
+        places = begin + starts + np.where(starts, left_out, 0)
+        # A line is of the range in which it begins.
+        count = int(np.searchsorted(places[: len(ends)], end))
+        if count:
+            first = len(_MARK) if not begin and data.startswith(_MARK) else 0
+            yield _lines(data, np.concatenate(([first], ends[:count])))
+        if not chunk or count < len(ends):
+            return
+        done = int(ends[-1]) if len(ends) else 0
+        if done:
+            begin, left_out = begin + left_out + done, 0
+        held = data[done : done + _LONGEST_BYTES]
+        left_out += len(data) - done - len(held)
 
 
 def _first_line(file: FileIO, start: int) -> int:

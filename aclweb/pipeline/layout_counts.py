@@ -20,7 +20,6 @@ from pyspark.sql.types import StructType
 
 from aclweb.acl.notation import LONGEST_RECORD
 from aclweb.pipeline import schemas
-from aclweb.pipeline.contents import is_compressed
 from aclweb.pipeline.file_ranges import Range, shared_out, sizes_of
 from aclweb.pipeline.files import address
 from aclweb.pipeline.readings import Reading
@@ -32,6 +31,7 @@ Keep = Callable[[DataFrame], DataFrame]
 
 # Beside what records say, what is at the border of a split.
 _BORDER = "border struct<file: string, block: long, piece: int, text: string, not_utf8: boolean>"
+_PARTED = ".bz2"
 _OPEN_COST, _MOST_BYTES = "spark.sql.files.openCostInBytes", "spark.sql.files.maxPartitionBytes"
 
 
@@ -48,7 +48,8 @@ def lines_of_files(
 
     tolerant: a file that ends too early, or is gone meanwhile, gives what could be read of it.
     """
-    opened = [file for file in files if "://" not in file and not is_compressed(file)]
+    # Of bz2, Spark gives parts of one file to several workers.
+    opened = [file for file in files if "://" not in file and not file.endswith(_PARTED)]
     others = [file for file in files if file not in set(opened)]
     told = partial(_told, reading=reading, broker_of=broker_of, keep=keep)
     found = []
@@ -59,7 +60,7 @@ def lines_of_files(
         found.append(told(numbers, partial(_Reader, shares, tolerant), is_split=is_split))
     if others:
         lines = _lines_by_spark(spark, others, tolerant=tolerant)
-        found.append(told(lines, attrgetter("of_splits"), is_split=_may_be_split(others)))
+        found.append(told(lines, attrgetter("of_splits"), is_split=True))
     return reduce(DataFrame.unionByName, found)
 
 
@@ -100,7 +101,7 @@ def _told(
 
 
 def _lines_by_spark(spark: SparkSession, files: Sequence[str], *, tolerant: bool) -> DataFrame:
-    """Return the lines of files that are compressed, or elsewhere: file, block, is_last and value."""
+    """Return the lines of files that are elsewhere, or bz2: file, block, is_last and value."""
     read = spark.read.option("ignoreCorruptFiles", tolerant).option("ignoreMissingFiles", tolerant)
     return read.text([address(file) for file in files], lineSep="\n").select(
         F.col("_metadata.file_path").alias("file"),
@@ -141,11 +142,6 @@ def _at_most(characters: int, text: Column) -> Column:
     # Spark cuts a text whose last character lacks a byte behind its end.
     cut = F.substring(F.make_valid_utf8(text), 1, characters)
     return F.when(F.octet_length(text) > characters, cut).otherwise(text)
-
-
-def _may_be_split(files: Sequence[str]) -> bool:
-    """Whether Spark may read one of these files in several parts; they are compressed, or elsewhere."""
-    return any("://" in file or file.endswith(".bz2") for file in files)
 
 
 def _bytes_of(spark: SparkSession, name: str) -> int:

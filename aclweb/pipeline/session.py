@@ -32,10 +32,9 @@ from aclweb.pipeline.shipping import make_zip
 
 THIS_MACHINE = "local[*]"
 
-# Logs smaller than _SHORT_BYTES are read before an optimising compiler has paid for itself, those smaller than
-# _SMALL_BYTES before planning again after each step has, and those smaller than _TINY_BYTES before Spark's own
-# generated code, and a second of Python's workers, have.
-_SHORT_BYTES = 1024 * 1024 * 1024
+# Where workers read the logs themselves, whose size is known then, no optimising compiler pays for itself. Logs smaller
+# than _SMALL_BYTES are read before planning again after each step has, and those smaller than _TINY_BYTES before
+# Spark's own generated code, and a second of Python's workers, have.
 _SMALL_BYTES = 512 * 1024 * 1024
 _TINY_BYTES = 32 * 1024 * 1024
 _MOST_BYTES_AT_ONCE = 1024 * 1024 * 1024
@@ -291,7 +290,7 @@ def _start(
     options: Sequence[str],
 ) -> SparkSession:
     short, small, tiny = (
-        log_bytes is not None and log_bytes < size for size in (_SHORT_BYTES, _SMALL_BYTES, _TINY_BYTES)
+        log_bytes is not None and log_bytes < size for size in (inf, _SMALL_BYTES, _TINY_BYTES)
     )
     logging = directory / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")

@@ -8,7 +8,6 @@ equal texts are added up before anything is sent on (`aclweb.pipeline.record_lin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -66,14 +65,13 @@ class Worker:
         yield from told.taken()
 
     def of_ranges(self, ranges: Iterable[Range], *, tolerant: bool) -> Iterator[pa.RecordBatch]:
-        """tolerant: files that are gone are left out; else they raise FileNotFoundError."""
+        """tolerant: as `lines_in` has it."""
         told = _Told(self)
         for wanted in ranges:
             split = _Split(self.reading, wanted.file, wanted.start, is_last=wanted.is_last)
-            with suppress(FileNotFoundError) if tolerant else nullcontext():
-                for lines in lines_in(wanted):
-                    split.add(lines, told)
-                    yield from told.taken_if_full()
+            for lines in lines_in(wanted, tolerant=tolerant):
+                split.add(lines, told)
+                yield from told.taken_if_full()
             split.end(told)
         yield from told.taken()
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aclweb.pipeline import file_ranges
-from aclweb.pipeline.file_ranges import Range, lines_in, shared_out
+from aclweb.pipeline.contents import DamagedError
+from aclweb.pipeline.file_ranges import Range, lines_in, shared_out, sizes_of
 
 CONTENT = st.lists(
     st.sampled_from([b"\n", b"\n\n", b"\r\n", b"a", b"bc" * 9, b"\xff", b"\xef\xbb\xbf"]), max_size=30
@@ -97,3 +100,38 @@ def test_a_few_bytes_are_read_by_one_worker():
 
 def test_a_file_is_called_as_spark_calls_it():
     assert Range("/logs/a b%20[1].log", 0, 1, is_last=True).file == "file:///logs/a%20b%2520%5B1%5D.log"
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_a_compressed_file_is_one_range_with_all_its_lines(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(file_ranges, "_CHUNK_BYTES", 1_000)
+    lines = [b"line %d\n" % number for number in range(5_000)]
+    path = tmp_path / f"a.log.{ending}"
+    with pa.CompressedOutputStream(str(path), {"gz": "gzip", "zst": "zstd"}[ending]) as packed:
+        packed.write(b"".join(lines))
+
+    ((whole,),) = shared_out(sizes_of([str(path)]), open_cost=1, most=100, workers=4)
+
+    assert whole.is_whole
+    assert [line for found in lines_in(whole) for line in found.to_pylist()] == lines
+
+
+def test_what_is_before_a_damage_is_read_by_who_wants_it_all_the_same(tmp_path):
+    path = tmp_path / "a.log.gz"
+    lines = [b"line %d\n" % number for number in range(50_000)]
+    path.write_bytes(gzip.compress(b"".join(lines))[:-50_000])
+    wanted = Range(str(path), 0, 1, is_last=True)
+
+    with pytest.raises(DamagedError):
+        list(lines_in(wanted))
+    found = [line for some in lines_in(wanted, tolerant=True) for line in some.to_pylist()]
+    assert found[:-1] == lines[: len(found) - 1]
+    assert len(found) > 1_000
+
+
+def test_a_file_that_is_gone_is_left_out_by_who_wants_the_others_all_the_same(tmp_path):
+    wanted = Range(str(tmp_path / "gone.log"), 0, 10, is_last=True)
+
+    with pytest.raises(FileNotFoundError):
+        list(lines_in(wanted))
+    assert list(lines_in(wanted, tolerant=True)) == []
