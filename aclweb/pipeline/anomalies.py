@@ -1,13 +1,14 @@
 """What happened for the first time, far more often than usual, or again after a long silence?
 
 Days are those of the log: a day that no broker logged is no silence. What is new in a log that is no longer than the
-days asked about cannot be told from what is old, so nothing is called new then.
+days asked about cannot be told from what is old, so nothing is called new then. A storm of denials is seen by day,
+and by hour where the denials of the day are known by hour.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from pyspark.sql import functions as F
 from aclweb.acl.model import number_of
 from aclweb.pipeline.coverage import in_span
 from aclweb.pipeline.layout_counts import Keep
-from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
+from aclweb.pipeline.manifest import FORMAT, ByHour, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.results import new_result, write_manifest, write_table
 from aclweb.pipeline.snapshot import Snapshot
@@ -29,10 +30,11 @@ KINDS = (NEW_PRINCIPAL, NEW_HOST, NEW_RESOURCE, STORM, BACK)
 
 LATELY_DAYS = 7
 TIMES_USUAL = 10
-"""Denials of a day are a storm if they are more than so many times those of the principal's median day."""
+"""Denials of a day are a storm if they are more than so many times those of the principal's median day, and those of an
+hour if they are more than so many times its median for that hour."""
 
 LEAST_DENIALS = 100
-"""Fewer denials in a day are no storm, however quiet the principal is."""
+"""Fewer denials in a day, or in an hour, are no storm, however quiet the principal is."""
 
 QUIET_DAYS = 30
 MOST_ROWS = 100_000
@@ -41,7 +43,7 @@ MOST_ROWS = 100_000
 STEPS = _LOOK, _COUNT = ("Looking for what is new or unusual", "Counting by kind")
 
 _COLUMNS = ("kind", "day", "principal", "host", "resource_type", "resource_name", "lines", "denied")
-_NUMBERS = ("usual", "quiet_days")
+_NUMBERS = ("usual", "hour", "hour_denied", "hour_usual", "hours", "quiet_days")
 
 
 def write_anomalies(
@@ -63,7 +65,8 @@ def write_anomalies(
     since = _since(days, lately)
     with new_result(out) as folder:
         step(_LOOK)
-        found = keep(anomalies(spark, logged.access, days, since=since, keep=keep))
+        by_hour = _by_hour(logged, days)
+        found = keep(anomalies(spark, logged.access, days, by_hour, since=since, keep=keep))
         order = [F.desc("day"), F.desc("lines"), *(name for name in _COLUMNS if name not in ("day", "lines"))]
         table = found.orderBy(*order).limit(MOST_ROWS).toArrow()
         step(_COUNT)
@@ -77,6 +80,7 @@ def write_anomalies(
             "lately": lately,
             "days": len(days),
             "new_known": _is_new_known(days, since),
+            "hours_known": _hours_known(days, by_hour.days, since),
             "anomalies": {kind: counts[kind] for kind in KINDS},
             "found": {"anomalies": sum(counts.values())},
             "rows": {"anomalies": table.num_rows},
@@ -97,15 +101,34 @@ def _is_new_known(days: list[str], since: str) -> bool:
     return bool(days) and days[0] < since
 
 
+def _by_hour(logged: Logged, days: list[str]) -> ByHour:
+    """Return what is known by hour of these days of the log."""
+    known = logged.by_hour.days.intersection(days)
+    return ByHour(logged.by_hour.denied.filter(F.col("day").isin(sorted(known))), known)
+
+
+def _hours_known(days: list[str], known: Collection[str], since: str) -> dict[str, Any]:
+    """Return of how many days denials are known by hour, and which are not: how many, the last, how many lately."""
+    unknown = [day for day in days if day not in known]
+    return {
+        "days": len(days) - len(unknown),
+        "unknown": len(unknown),
+        "last_unknown": unknown[-1] if unknown else None,
+        "unknown_lately": sum(day >= since for day in unknown),
+    }
+
+
 def anomalies(
-    spark: SparkSession, access: DataFrame, days: list[str], *, since: str, keep: Keep
+    spark: SparkSession, access: DataFrame, days: list[str], by_hour: ByHour, *, since: str, keep: Keep
 ) -> DataFrame:
     """Return a row for each thing that is unusual since a day.
 
-    access: schemas.ACCESS. days: that some broker logged, sorted.
+    access: schemas.ACCESS. days: that some broker logged, sorted. by_hour: of some of these days.
 
     Returns kind (of KINDS); day; principal; host, or resource_type and resource_name, of what is new; lines and denied
-    (of that day and thing); usual (denials on the principal's median day); quiet_days (days without a request before).
+    (of that day and thing). Of a storm: usual (denials on the principal's median day), and, where it is one of an hour,
+    the worst hour, its denials, their median for that hour, and how many hours of the day are such storms.
+    quiet_days: days without a request before.
     """
     places = spark.createDataFrame(list(zip(days, range(len(days)), strict=True)), "day string, place int")
     of_day = keep(
@@ -121,7 +144,7 @@ def anomalies(
     newcomers = _first(of_day, "principal").filter(F.col("day") >= since)
     found = [
         _back(by_principal, since),
-        _storms(by_principal, since, days=len(days)),
+        _storms(by_principal, by_hour, since, days=len(days)),
     ]
     if _is_new_known(days, since):
         known = newcomers.select("principal")
@@ -160,27 +183,56 @@ def _newly(of_day: DataFrame, since: str, kind: str, *of: str) -> DataFrame:
     return _first(of_day, "principal", *of).filter(F.col("day") >= since).withColumn("kind", F.lit(kind))
 
 
-def _storms(by_principal: DataFrame, since: str, *, days: int) -> DataFrame:
-    """Return days on which a principal was denied far more often than on its median day of the log."""
+def _storms(by_principal: DataFrame, by_hour: ByHour, since: str, *, days: int) -> DataFrame:
+    """Return days on which a principal was denied far more often than usual, by day or in some hour."""
     denied = by_principal.filter(F.col("denied") > 0)
-    ordered = F.sort_array(F.collect_list("denied"))
-    # On all other days of the log there was no denial.
-    zeros = F.lit(days) - F.size("ordered")
-    place = F.lit(days // 2) - zeros
-    usual = (
-        denied.groupBy("principal")
-        .agg(ordered.alias("ordered"))
-        .select(
-            "principal",
-            F.when(place < 0, F.lit(0).cast("long")).otherwise(F.get("ordered", place)).alias("usual"),
-        )
-    )
+    usual = _medians(denied, "principal", count="denied", days=days)
+    stormy = _is_storm("denied", "usual")
     return (
         denied.filter(F.col("day") >= since)
         .join(usual, on="principal")
-        .filter((F.col("denied") >= LEAST_DENIALS) & (F.col("denied") > TIMES_USUAL * F.col("usual")))
-        .select("principal", "day", "lines", "denied", "usual", F.lit(STORM).alias("kind"))
+        .join(_storms_by_hour(by_hour, since), on=["principal", "day"], how="left")
+        .filter(stormy | F.col("hour").isNotNull())
+        .select("principal", "day", "lines", "denied", *_NUMBERS[:-1], F.lit(STORM).alias("kind"))
     )
+
+
+def _storms_by_hour(by_hour: ByHour, since: str) -> DataFrame:
+    """Return principal and day, and of the hours that are storms: the worst one, and how many they are."""
+    hourly = by_hour.denied.groupBy("principal", "day", "hour").agg(F.sum("lines").alias("denied"))
+    usual = _medians(hourly, "principal", "hour", count="denied", days=len(by_hour.days))
+    found = (
+        hourly.filter(F.col("day") >= since)
+        .join(usual, on=["principal", "hour"])
+        .filter(_is_storm("denied", "usual"))
+    )
+    # Of two hours with as many, the first.
+    worst = F.max(F.struct("denied", (-F.col("hour")).alias("before"), "usual")).alias("worst")
+    return (
+        found.groupBy("principal", "day")
+        .agg(worst, F.count("*").alias("hours"))
+        .select(
+            "principal",
+            "day",
+            (-F.col("worst.before")).cast("long").alias("hour"),
+            F.col("worst.denied").alias("hour_denied"),
+            F.col("worst.usual").alias("hour_usual"),
+            "hours",
+        )
+    )
+
+
+def _is_storm(denied: str, usual: str) -> Column:
+    return (F.col(denied) >= LEAST_DENIALS) & (F.col(denied) > TIMES_USUAL * F.col(usual))
+
+
+def _medians(rows: DataFrame, *key: str, count: str, days: int) -> DataFrame:
+    """Return the median of a count by key over so many days; a day without a row of the key has 0."""
+    ordered = F.sort_array(F.collect_list(count))
+    zeros = F.lit(days) - F.size("ordered")
+    place = F.lit(days // 2) - zeros
+    median = F.when(place < 0, F.lit(0).cast("long")).otherwise(F.get("ordered", place))
+    return rows.groupBy(*key).agg(ordered.alias("ordered")).select(*key, median.alias("usual"))
 
 
 def _back(by_principal: DataFrame, since: str) -> DataFrame:
@@ -209,7 +261,17 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
             "principals."
         )
     report.append(
-        f"Days with over {TIMES_USUAL} times the usual denials: {found[STORM]:,}. Principals back after "
-        f"{QUIET_DAYS} days or more: {found[BACK]:,}."
+        f"Days with over {TIMES_USUAL} times the usual denials, of the day or of an hour: {found[STORM]:,}. Principals "
+        f"back after {QUIET_DAYS} days or more: {found[BACK]:,}."
     )
+    if manifest["hours_known"]["unknown"]:
+        report.append(hours_unknown(manifest["hours_known"]))
     return report
+
+
+def hours_unknown(known: Mapping[str, Any]) -> str:
+    """Return the sentence about days whose denials are not known by hour; known: `hours_known` of a manifest."""
+    return (
+        f"It cannot tell storms by hour up to {known['last_unknown']}: of {number_of(known['unknown'], 'day')} the "
+        "table has denials by day only, as an earlier aclweb wrote them. `access --reprocess` reads days again."
+    )

@@ -30,6 +30,7 @@ from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, known_brokers
 from aclweb.pipeline.manifest import (
     NOTES,
+    ByHour,
     Differing,
     Logged,
     Source,
@@ -151,6 +152,7 @@ def read_logs(
     return Logged(
         rows=Rows(totals.logged_in(lines), read.texts),
         samples=totals.samples(lines),
+        by_hour=ByHour(totals.denied_by_hour(lines), frozenset(row["day"] for row in coverage if row["day"])),
         coverage=coverage,
         notes=[row.asDict() for row in totals.notes(lines).collect()],
         sources={
@@ -274,6 +276,7 @@ def read_table(
             table.files(spark, table.all_in(window)) if size <= MOST_ROWS_OF_ONE else None,
         ),
         samples=samples,
+        by_hour=ByHour(table.denied_by_hour(spark, window), table.days_by_hour(window)),
         coverage=coverage,
         notes=table.notes(window),
         # Nobody knows which days a file is about that was never understood, so it is in every window.

@@ -47,6 +47,14 @@ class Source:
 
 
 @dataclass(frozen=True)
+class ByHour:
+    """denied: schemas.DENIED, a key in several rows. days: those of which it has all denials, one without any too."""
+
+    denied: DataFrame
+    days: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Logged:
     """What the logs of a cluster hold, read from them or from the access table.
 
@@ -54,10 +62,12 @@ class Logged:
     rows with the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in
     `coverage`. table_state: that of the table, null if the logs themselves were read. brokers: what is known of them
     beside. denied: rows of `totals.denied_by_broker`; None where the logs themselves were read, which tell no broker.
+    by_hour: what is known by hour.
     """
 
     rows: Rows
     samples: DataFrame
+    by_hour: ByHour
     coverage: Sequence[Row]
     notes: Sequence[Row]
     sources: Mapping[str, Source]

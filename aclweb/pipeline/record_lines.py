@@ -9,6 +9,7 @@ texts come again in other files and on other days.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import date
 from functools import partial
@@ -37,6 +38,7 @@ from aclweb.pipeline.sums import (
     ROOM,
     Facts,
     Numbers,
+    Truths,
     in_lists,
     summed,
     taken_from,
@@ -80,7 +82,8 @@ Said = tuple[Any, ...]
 _TIMED, _NOT_UTF8, _NO_DAY = 4, 2, 1
 
 _HOUR_MICROS = 3_600_000_000
-_DAY_MICROS = 24 * _HOUR_MICROS
+_HOURS = 24
+_DAY_MICROS = _HOURS * _HOUR_MICROS
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
 
@@ -127,11 +130,14 @@ class Tally:
         self._counts: list[_Counts] = []
         self._size = 0
         self._characters = 0
+        self._denied = _Denied()
 
     @property
     def is_full(self) -> bool:
         return (
-            len(self._texts) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS or self._size > _MOST_COUNTS
+            len(self._texts) > _MOST_TEXTS
+            or self._characters > _MOST_CHARACTERS
+            or max(self._size, self._denied.size) > _MOST_COUNTS
         )
 
     def number_of_file(self, file: str) -> int:
@@ -159,6 +165,8 @@ class Tally:
         day, hour, micros = at
         number = self._of_sort(timed * _TIMED + not_utf8 * _NOT_UTF8 + (day is None) * _NO_DAY)[text]
         key = number, self._spans[self._files[file], day]
+        if micros is not None:
+            self._denied.add(*key, hour)
         known = self._single.get(key)
         if known is None:
             hours = 0 if micros is None else 1 << hour
@@ -181,7 +189,9 @@ class Tally:
 
     def _new(self, marks: int, text: str) -> int:
         self._characters += len(text)
-        self._said.append(_KNOWN.said(text, marks))
+        said = _KNOWN.said(text, marks)
+        self._said.append(said)
+        self._denied.new_text(said)
         self._texts.append((text[:SAMPLE_LENGTH], marks))
         return len(self._texts) - 1
 
@@ -190,9 +200,10 @@ class Tally:
         self._columns_size = self._columns_bytes = 0
         micros = np.concatenate([each.micros for each in columns])
         spans = np.concatenate([each.files for each in columns]) * ROOM + micros // _DAY_MICROS + _EPOCH_DAY
-        facts = Facts(np.ones(len(micros), np.int64), micros, micros, 1 << (micros // _HOUR_MICROS) % 24)
-        texts = self._numbers_of([each.texts for each in columns])
-        self._hold(_Counts(*summed(texts, self._numbers_of_spans(spans), facts)))
+        facts = Facts(np.ones(len(micros), np.int64), micros, micros, 1 << (micros // _HOUR_MICROS) % _HOURS)
+        texts, spans = self._numbers_of([each.texts for each in columns]), self._numbers_of_spans(spans)
+        self._denied.add_columns(texts, spans, micros)
+        self._hold(_Counts(*summed(texts, spans, facts)))
 
     def _numbers_of(self, texts: Sequence[pa.StringArray]) -> Numbers:
         """Return the number of each of the texts, all of which begin with a time."""
@@ -253,6 +264,7 @@ class Tally:
         names = [*self._files]
         files, days = zip(*self._spans, strict=True)
         kind, allowed, ambiguous, not_utf8 = zip(*kinds, strict=True)
+        is_denial = np.array([each[:2] == _DENIAL for each in kinds], np.bool_)
         return self._batch(
             len(spans),
             file=taken_from([names[number] for number in files], spans),
@@ -265,6 +277,7 @@ class Tally:
             first_us=times(sums.first),
             last_us=times(sums.last),
             hours=pa.array(sums.hours),
+            denied=self._denied.of_rows(spans, is_denial[found]),
         )
 
     def _rows_of_texts(self, counts: _Counts) -> pa.RecordBatch:
@@ -334,6 +347,76 @@ class _Counts(NamedTuple):
         return cls(*summed(text, span, facts))
 
 
+class _Denied:
+    """How many requests of each principal were denied in each hour, by span."""
+
+    def __init__(self) -> None:
+        self._principals: _Numbered[str] = _Numbered()
+        # The number of the principal whom a text denies something, by the number of the text; else _NOBODY.
+        self._of_text: list[int] = []
+        self._of_texts = np.zeros(0, np.int64)
+        self._single: Counter[int] = Counter()
+        self._held: list[tuple[Numbers, Numbers]] = []
+        self._held_size = 0
+
+    @property
+    def size(self) -> int:
+        return self._held_size + len(self._single)
+
+    def new_text(self, said: Said) -> None:
+        """Take what the next text says."""
+        is_denial = (said[_KIND[0]], said[_KIND[1]]) == _DENIAL
+        self._of_text.append(self._principals[said[_PRINCIPAL]] if is_denial else _NOBODY)
+
+    def add(self, text: int, span: int, hour: int) -> None:
+        """Count one record."""
+        principal = self._of_text[text]
+        if principal != _NOBODY:
+            self._single[span * ROOM + principal * _HOURS + hour] += 1
+
+    def add_columns(self, texts: Numbers, spans: Numbers, micros: Numbers) -> None:
+        """Count records: the numbers of the text and of the span of each, and when it was written."""
+        new = np.array(self._of_text[len(self._of_texts) :], np.int64)
+        self._of_texts = np.concatenate([self._of_texts, new])
+        principals = self._of_texts[texts]
+        chosen = np.flatnonzero(principals != _NOBODY)
+        if len(chosen):
+            hours = micros[chosen] // _HOUR_MICROS % _HOURS
+            self._hold(
+                *np.unique(spans[chosen] * ROOM + principals[chosen] * _HOURS + hours, return_counts=True)
+            )
+
+    def _hold(self, keys: Numbers, lines: Numbers) -> None:
+        self._held.append((keys, lines))
+        self._held_size += len(keys)
+        if self._held_size > _MOST_COUNTS:
+            self._held = [self._added()]
+            self._held_size = len(self._held[0][0])
+
+    def _added(self) -> tuple[Numbers, Numbers]:
+        keys, lines = (np.concatenate(columns) for columns in zip(*self._held, strict=True))
+        different, places = np.unique(keys, return_inverse=True)
+        return different, np.bincount(places, weights=lines).astype(np.int64)
+
+    def of_rows(self, spans: Numbers, is_denial: Truths) -> pa.ListArray:
+        """Return the `denied` of rows of files: all of a span is in its first row that has denials.
+
+        spans: of each row, in order.
+        """
+        single = np.array([*self._single.items()], np.int64).reshape(-1, 2)
+        self._held.append((single[:, 0], single[:, 1]))
+        self._single = Counter()
+        keys, lines = self._added()
+        rows = np.flatnonzero(is_denial)
+        with_denials, first = np.unique(spans[rows], return_index=True)
+        parents = rows[first][np.searchsorted(with_denials, keys // ROOM)] if len(keys) else keys
+        principals, hours = np.divmod(keys % ROOM, _HOURS)
+        names = pa.array([*self._principals], pa.string())
+        columns = [names.take(pa.array(principals)), pa.array(hours, pa.int32()), pa.array(lines)]
+        entries = pa.StructArray.from_arrays(columns, names=["principal", "hour", "lines"])
+        return in_lists(parents, len(spans), entries)
+
+
 def _day_text(day: int) -> str:
     return date.fromordinal(day).isoformat()
 
@@ -364,6 +447,9 @@ class _Known:
 
 _KNOWN = _Known()
 _KIND = tuple(map(schemas.SAID.index, ("kind", "allowed", "ambiguous")))
+_PRINCIPAL = schemas.SAID.index("principal")
+_DENIAL = (schemas.DECISION, False)
+_NOBODY = -1
 
 
 def said_of(raw: str, *, timed: bool) -> Said:

@@ -23,14 +23,16 @@ SAID = (
 )
 
 # Rows of two sorts, each of which has all records. Those with a `file` are what it holds of a day: the records of one
-# kind and answer. The others are a text (its beginning), what it says, and how often it was written on each day by each
-# broker (null where nobody asked for that); a text may be in several rows. Times are microseconds since 1970.
+# kind and answer. One of those of a day has its denials by principal and hour in `denied`, for all of them. The others
+# are a text (its beginning), what it says, and how often it was written on each day by each broker (null where nobody
+# asked for that); a text may be in several rows. Times are microseconds since 1970.
 LINES = """
     file string, day string, lines long, first_us long, last_us long, hours int, not_utf8 boolean,
     kind string, reason string,
     principal string, host string, operation string, resource_type string, resource_name string,
     allowed boolean, api_name string, broker_rule string, named_key string, ambiguous boolean, noted string, raw string,
-    days array<struct<broker: string, day: string, lines: long, first_us: long, last_us: long>>
+    days array<struct<broker: string, day: string, lines: long, first_us: long, last_us: long>>,
+    denied array<struct<principal: string, hour: int, lines: long>>
 """
 
 DECISION = "decision"  # somebody was allowed or refused
@@ -59,6 +61,10 @@ ACCESS = """
     allowed boolean, api_name string, broker_rule string, named_key string, broker string, ambiguous boolean,
     lines long, first_us long, last_us long
 """
+
+# One row for a principal and an hour of a day (0 to 23): how many of its requests were denied. Rows of one key may be
+# added.
+DENIED = "day string, principal string, hour int, lines long"
 
 # What the access rows of some days say of a request, its answer and what the broker said of it: how often in all, first
 # and last, and the same for each day; a day may be in several entries.

@@ -98,6 +98,16 @@ def denied_by_broker(access: DataFrame) -> DataFrame:
     return of_group.agg(F.sum("lines").alias("lines"), F.max("last_us").alias("last_us"))
 
 
+def denied_by_hour(lines: DataFrame) -> DataFrame:
+    """Return how many requests of each principal were denied in each hour (schemas.DENIED); lines: schemas.LINES."""
+    return hours_added(lines.filter(F.size("denied") > 0).select("day", F.inline("denied")))
+
+
+def hours_added(denied: DataFrame) -> DataFrame:
+    """Return rows of schemas.DENIED with those of one key added."""
+    return denied.groupBy("day", "principal", "hour").agg(F.sum("lines").alias("lines"))
+
+
 def samples(lines: DataFrame) -> DataFrame:
     """Return the latest record of each request and answer (schemas.SAMPLES); lines: schemas.LINES.
 

@@ -30,6 +30,7 @@ from aclweb.pipeline.table.parts import (
     ACCESS,
     COVERAGE,
     COVERAGE_SCHEMA,
+    DENIED,
     NOTES,
     NOTES_SCHEMA,
     SAMPLES,
@@ -95,6 +96,7 @@ class Writing:
             ACCESS: self._write_access(lines, folded),
             COVERAGE: self._write_coverage(rows, folded),
             NOTES: self._write_notes(lines, folded),
+            DENIED: self._write_denied(lines, rows, folded),
         }
         written = {
             day: Written(
@@ -131,14 +133,34 @@ class Writing:
 
     def _write_access(self, lines: DataFrame, folded: set[str]) -> dict[str, tuple[Part, ...]]:
         rows = totals.access_rows(lines, *_OF_TABLE).filter(F.col("day") >= self.oldest_day)
-        if folded and self.base:
-            table = Table(self.folder, self.base)
-            old = [part for day in folded for part in self.base.days[day].parts[ACCESS]]
-            both = rows.unionByName(table.read(self.spark, ACCESS, schemas.ACCESS, old))
+        if old := self._parts(ACCESS, folded):
+            both = rows.unionByName(self._read(ACCESS, schemas.ACCESS, old))
             rows = totals.added(both, "day", *schemas.ACCESS_KEY, *_OF_TABLE)
         ordered = rows.select(*StructType.fromDDL(schemas.ACCESS).names).repartition("day")
         self._write(ordered.sortWithinPartitions("day", *schemas.ACCESS_KEY, "broker"), ACCESS, "day")
         return adopt_frames(f"{self.unfinished}/{ACCESS}", self.folder, ACCESS)
+
+    def _write_denied(
+        self, lines: DataFrame, coverage: Sequence[Row], folded: set[str]
+    ) -> dict[str, tuple[Part, ...]]:
+        """Write how often each principal was denied in each hour; coverage: the rows of days that are kept."""
+        old = self._parts(DENIED, folded)
+        if not old and all(row["decisions"] == row["permits"] for row in coverage):
+            return {}
+        rows = totals.denied_by_hour(lines).filter(F.col("day") >= self.oldest_day)
+        if old:
+            rows = totals.hours_added(rows.unionByName(self._read(DENIED, schemas.DENIED, old)))
+        placed = rows.repartition("day").sortWithinPartitions("day", "principal", "hour")
+        self._write(placed, DENIED, "day")
+        return adopt_frames(f"{self.unfinished}/{DENIED}", self.folder, DENIED)
+
+    def _parts(self, dataset: str, days: set[str]) -> list[Part]:
+        """Return the parts that the table has of some days."""
+        return [part for day in days for part in self.base.days[day].parts[dataset]] if self.base else []
+
+    def _read(self, dataset: str, schema: str, parts: Sequence[Part]) -> DataFrame:
+        assert self.base is not None
+        return Table(self.folder, self.base).read(self.spark, dataset, schema, parts)
 
     def _write_samples(self, lines: DataFrame) -> tuple[Part, ...]:
         """Write the latest record of each request; return the parts that the next version has."""

@@ -54,15 +54,24 @@ class Line:
 
 
 def logged(
-    spark: SparkSession, lines: Iterable[Line], *, days: int = 31, brokers: Iterable[str] = "ab"
+    spark: SparkSession,
+    lines: Iterable[Line],
+    *,
+    days: int = 31,
+    brokers: Iterable[str] = "ab",
+    without_hours: Iterable[str] = (),
 ) -> Logged:
-    """Return the logs of brokers that wrote in every hour of so many days, with these decisions in them."""
+    """Return the logs of brokers that wrote in every hour of so many days, with these decisions in them.
+
+    without_hours: days whose denials are not known by hour.
+    """
     from aclweb.pipeline import schemas, totals
     from aclweb.pipeline.files import READ, FileState
     from aclweb.pipeline.folding import Rows
-    from aclweb.pipeline.manifest import Logged, Source
+    from aclweb.pipeline.manifest import ByHour, Logged, Source
 
     access: list[dict[str, Any]] = []
+    denied: list[dict[str, Any]] = []
     latest: dict[tuple[Any, ...], tuple[int, str]] = {}
     for line in lines:
         first, words = micros(line), dict(zip(schemas.REQUEST, line.key, strict=True))
@@ -81,6 +90,9 @@ def logged(
                 "last_us": first + 1_000_000,
             }
         )
+        if not line.allowed:
+            of_hour = {"principal": line.principal, "hour": line.hour, "lines": line.lines}
+            denied.append({"day": access[-1]["day"]} | of_hour)
         key = (*line.key, line.allowed)
         latest[key] = max(latest.get(key, (0, "")), (first + 1_000_000, f"INFO {line.principal} {line.name}"))
     samples = [
@@ -88,6 +100,7 @@ def logged(
         for key, last in latest.items()
     ]
     coverage = [_coverage(broker, back) for broker in brokers for back in range(days)]
+    days_by_hour = frozenset(row["day"] for row in coverage) - frozenset(without_hours)
     latest_samples = spark.createDataFrame(samples, schemas.SAMPLES)
     return Logged(
         rows=Rows(
@@ -95,6 +108,7 @@ def logged(
             len(access),
         ),
         samples=latest_samples,
+        by_hour=ByHour(spark.createDataFrame(denied, schemas.DENIED), days_by_hour),
         coverage=coverage,
         notes=[],
         sources={row["source"]: Source(row["source"], FileState(READ)) for row in coverage},

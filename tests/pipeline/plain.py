@@ -72,9 +72,7 @@ def _add(found: Counted, record: str, index: AclIndex, settings: AuthorizerSetti
         (found.unparsed if event.reason in UNREADABLE else found.other)[event.reason] += 1
         _add_other(found, record)
         return
-    if event.ref_count == 0 and (
-        event.pattern_type is PatternType.UNKNOWN or event.resource_name == "hardcode"
-    ):
+    if is_probe(event):
         found.probes += 1
         return
     found.decisions += 1
@@ -102,6 +100,11 @@ def _add(found: Counted, record: str, index: AclIndex, settings: AuthorizerSetti
             use = found.usage[binding_key(binding)]
             use[0] += 1
             use[1] += len(decision.determining) == 1
+
+
+def is_probe(event: AccessEvent) -> bool:
+    made_up = event.pattern_type is PatternType.UNKNOWN or event.resource_name == "hardcode"
+    return event.ref_count == 0 and made_up
 
 
 def moment(text: str) -> datetime:

@@ -18,6 +18,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from aclweb.acl.notation import AccessEvent, parse_record
+from aclweb.acl.notation.authorizer_log import records
 from aclweb.pipeline import access, schemas, totals
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.job import DENIED_BY_BROKER, keeping, run_usage_of_table
@@ -26,10 +28,12 @@ from aclweb.pipeline.schemas import REQUEST
 from aclweb.pipeline.snapshot import read_snapshot
 from aclweb.pipeline.sources import read_lines
 from aclweb.pipeline.storage import Folder
-from aclweb.pipeline.table import Table, TableError, Window
-from aclweb.pipeline.table.parts import ACCESS, BY_DAY, Part
+from aclweb.pipeline.table import Table, TableError, Window, versions
+from aclweb.pipeline.table.parts import ACCESS, BY_DAY, DENIED, Part
+from tests.pipeline import plain
 from tests.pipeline.conftest import finish
 from tests.pipeline.samples import BINDINGS
+from tests.pipeline.table_rows import denied_by_hour
 from tests.pipeline.test_files import decisions
 from tests.pipeline.usage_job import manifest_of
 
@@ -160,6 +164,56 @@ def test_a_table_tells_which_broker_denied_how_often(spark, made, snapshot_file,
     assert {row["broker"] for row in by_broker} <= names.keys()
 
 
+def denied_in(logs: list[Path], since: str = "") -> Counter[tuple[str, str, int]]:
+    """Return how often each principal was denied in each hour of each day, by the core, record by record."""
+    found: Counter[tuple[str, str, int]] = Counter()
+    for log in logs:
+        for record in records(plain.lines_of(log)):
+            event = parse_record(record)
+            if not isinstance(event, AccessEvent) or event.allowed or plain.is_probe(event):
+                continue
+            assert event.time
+            at = plain.moment(event.time)
+            if at.date().isoformat() >= since:
+                found[at.date().isoformat(), event.principal, at.hour] += 1
+    return found
+
+
+@pytest.mark.spark
+def test_a_table_tells_in_which_hours_each_principal_was_denied(made, logs):
+    counted = denied_in(logs)
+
+    assert denied_by_hour(made[0], CLUSTER) == counted
+    assert {hour for _, _, hour in counted} == {10, 13}
+    days = {day for day in Table.open(made[0], CLUSTER).version.days if day}
+    assert Table.open(made[0], CLUSTER).days_by_hour(Window()) == days
+
+
+@pytest.mark.spark
+def test_days_that_an_earlier_aclweb_wrote_are_not_known_by_hour(spark, made, snapshot_file, tmp_path):
+    shutil.copytree(made[0], tmp_path / "table")
+    table = Table.open(tmp_path / "table", CLUSTER)
+    file = tmp_path / "table" / f"cluster={CLUSTER}" / versions.name_of(table.version.number)
+    body = json.loads(file.read_text())
+    for day in body["days"].values():
+        del day["parts"][DENIED]
+    del body["digest"]
+    file.write_text(json.dumps(body | {"digest": versions._digest_of(body)}))
+    denied = {day for day, _, _ in denied_by_hour(made[0], CLUSTER)}
+
+    assert Table.open(tmp_path / "table", CLUSTER).days_by_hour(Window()).isdisjoint(denied)
+    words = (
+        "anomalies",
+        "--snapshot",
+        snapshot_file,
+        "--table",
+        tmp_path / "table",
+        "--out",
+        tmp_path / "out",
+    )
+    assert f"cannot tell storms by hour up to {max(denied)}" in run_main(spark, *words)
+
+
 @pytest.mark.spark
 def test_a_second_run_adds_only_what_the_first_did_not_read(made, logs):
     table, reports, _ = made
@@ -284,7 +338,7 @@ def extended(spark, made, logs, tmp_path_factory) -> tuple[Counter[tuple[Any, ..
     shutil.copytree(made[0], table)
     before = rows_of(table)
     (log,) = (log for log in logs if log.name == "odd.log")
-    later = decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1)
+    later = (decisions(2, "later").replace(DAY, NEXT_DAY) + decisions(1)).replace("Allowed", "Denied")
     with grown(log, later), pytest.MonkeyPatch.context() as patch:
         patch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 2)
         patch.setattr("aclweb.pipeline.writing.MOST_SAMPLE_PARTS", 1)
@@ -317,8 +371,20 @@ def test_days_in_many_parts_become_one_part_with_the_same_rows(extended):
     _, table, _ = extended
 
     day = Table.open(table, CLUSTER).version.days[NEXT_DAY]
-    assert [len(day.parts[dataset]) for dataset in BY_DAY] == [1, 1, 1]
+    assert [len(day.parts[dataset]) for dataset in BY_DAY] == [1, 1, 1, 1]
     assert sum(part.lines for part in day.parts[ACCESS]) == day.decisions
+
+
+@pytest.mark.spark
+def test_hours_are_folded_and_leave_with_their_days(made, extended):
+    before, (_, table, _) = denied_by_hour(made[0], CLUSTER), extended
+
+    after = denied_by_hour(table, CLUSTER)
+
+    assert {day for day, *_ in before} > {day for day, *_ in after}
+    kept = Counter({key: lines for key, lines in before.items() if key[0] >= NEXT_DAY})
+    assert (after - kept).total() == 2
+    assert not kept - after
 
 
 @pytest.mark.spark

@@ -20,9 +20,9 @@ from aclweb.pipeline import access, writing
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.increments import look_for_new
 from aclweb.pipeline.log_sources import LogSource
-from aclweb.pipeline.table import changing, failpoints
+from aclweb.pipeline.table import Table, Window, changing, failpoints
 from tests.pipeline.log_world import DAY, World, decisions_in, readable
-from tests.pipeline.table_rows import Asked, lines_in_table
+from tests.pipeline.table_rows import Asked, denied_by_day, denied_by_hour, lines_in_table
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 SEEDS, STEPS = (200, 70) if FULL else (1, 12)
@@ -112,6 +112,16 @@ class TableWorld(World):
         assert [asked for asked, lines in rows.items() if lines > 1] == [], self.done
         assert sorted(self.wanted - rows.keys()) == [], self.done
         assert sorted(rows.keys() - self.asked) == [], self.done
+        if rows:
+            self._hold_hours()
+
+    def _hold_hours(self) -> None:
+        by_day: Counter[tuple[str, str]] = Counter()
+        for (day, principal, _), lines in denied_by_hour(self.table, CLUSTER).items():
+            by_day[day, principal] += lines
+        assert by_day == denied_by_day(self.table, CLUSTER), self.done
+        days = {day for day in Table.open(self.table, CLUSTER).version.days if day}
+        assert Table.open(self.table, CLUSTER).days_by_hour(Window()) == days, self.done
 
     def rows(self) -> Counter[Asked]:
         return lines_in_table(self.table, CLUSTER)

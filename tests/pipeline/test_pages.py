@@ -46,6 +46,7 @@ def of_arrow(schema: pa.Schema) -> dict[str, str]:
     "heading, columns",
     [
         ("`access`: a row", of_ddl(schemas.ACCESS)),
+        ("`denied_by_hour`: a row", of_ddl(schemas.DENIED)),
         ("`samples`: a row", of_ddl(schemas.SAMPLES)),
         ("`coverage` of the table", of_arrow(parts.COVERAGE_SCHEMA)),
         ("`notes`: a row", of_arrow(parts.NOTES_SCHEMA)),

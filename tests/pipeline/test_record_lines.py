@@ -147,6 +147,24 @@ def test_a_file_is_told_with_what_it_holds_of_each_day_by_kind(lines_of):
     assert {row["first_us"] for row in told if row["day"] is None} == {None}
 
 
+@pytest.mark.parametrize("most", [0, 100_000])
+def test_a_file_is_told_with_who_was_denied_in_which_hour(lines_of, most):
+    permit = decision("bob").replace("Denied", "Allowed")
+    made = lines_of([*ROWS, counted(permit, lines=9)], most=most)
+
+    told: Counter[tuple[Any, ...]] = Counter()
+    for row in made:
+        for entry in row["denied"] or ():
+            told[row["file"], row["day"], entry["principal"], entry["hour"]] += entry["lines"]
+    assert told == {
+        ("a.log", DAY, "User:bob", 12): 2,
+        ("a.log", DAY, "User:bob", 20): 1,
+        ("a.log", DAY, "User:eve", 12): 1,
+        ("b.log", DAY, "User:bob", 12): 2,
+        ("b.log", DAY, "User:bob", 20): 1,
+    }
+
+
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 @pytest.mark.parametrize("most", [0, 1, 100])
 def test_however_little_a_worker_holds_what_it_tells_adds_up_to_the_same(lines_of, at_once, most):
@@ -199,6 +217,12 @@ def test_many_records_at_once_add_up_as_one_by_one(schema, monkeypatch, at_once,
 
     assert one == other
     assert sum(row["lines"] for row in one if row["file"]) == len(found)
+    hours = Counter((at.date().isoformat(), f"User:{user}", at.hour) for _, at, user in found)
+    told: Counter[tuple[str, str, int]] = Counter()
+    for row in one:
+        for entry in row["denied"] or ():
+            told[row["day"], entry["principal"], entry["hour"]] += entry["lines"]
+    assert told == hours
     assert len({row["day"] for row in one}) > 5
 
 

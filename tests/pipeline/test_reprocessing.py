@@ -19,6 +19,7 @@ from aclweb.pipeline.reprocessing import Again, reprocess
 from aclweb.pipeline.table import Table, TableError, Window
 from aclweb.pipeline.topics import SCHEME
 from tests.pipeline.conftest import finish
+from tests.pipeline.table_rows import denied_by_day, denied_by_hour
 from tests.pipeline.test_access import CLUSTER, DAY, NEXT_DAY, rows_of, run_main
 from tests.pipeline.test_files import decisions
 
@@ -52,7 +53,7 @@ def made(spark, tmp_path_factory) -> tuple[Path, Path]:
     logs.mkdir()
     first = decisions(30, "first")
     write(logs / "a.log", first[: len(first) // 2].rsplit("\n", 1)[0] + "\n", first.replace(DAY, NEXT_DAY))
-    write(logs / "b.log", decisions(40, "b"))
+    write(logs / "b.log", decisions(40, "b").replace("Allowed", "Denied"))
     with pytest.MonkeyPatch.context() as patch:
         for module in ("aclweb.pipeline.table.versions", "aclweb.pipeline.table.changing"):
             patch.setattr(f"{module}.PARSER", 0)
@@ -98,6 +99,11 @@ def test_a_day_is_read_again_by_the_parser_of_now_and_other_days_stay(spark, cop
     assert not set(now.days[DAY].all_parts()) & set(version.days[DAY].all_parts())
     assert now.days[DAY].lines == version.days[DAY].lines
     assert lines_of(table)[DAY] == Counter(first=15, old=20, b=40, new=1)
+    by_hour: Counter[tuple[str, str]] = Counter()
+    for (day, principal, _), lines in denied_by_hour(table, CLUSTER).items():
+        by_hour[day, principal] += lines
+    assert by_hour == denied_by_day(table, CLUSTER)
+    assert by_hour.total() == 40
 
 
 @pytest.mark.spark

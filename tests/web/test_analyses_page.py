@@ -32,6 +32,10 @@ ANOMALY: dict[str, Any] = {
     "resource_type": "",
 }
 ANOMALY |= {"resource_name": "", "lines": 1200, "denied": 3, "usual": None, "quiet_days": 44}
+NO_HOUR = dict.fromkeys(("hour", "hour_denied", "hour_usual", "hours"))
+ANOMALY |= NO_HOUR
+STORM: dict[str, Any] = ANOMALY | {"kind": "denials", "usual": 7, "quiet_days": None}
+STORM |= {"hour": 0, "hour_denied": 1100, "hour_usual": 2, "hours": 1}
 NEW: dict[str, Any] = ANOMALY | {
     "kind": "new resource",
     "resource_type": "GROUP",
@@ -102,7 +106,7 @@ PROPOSED: dict[str, Any] = {
 PROPOSED |= {"replaced_by": []}
 
 RESULTS: dict[str, dict[str, list[dict[str, Any]]]] = {
-    "anomalies": {"anomalies": [ANOMALY, NEW]},
+    "anomalies": {"anomalies": [ANOMALY, NEW, STORM]},
     "disagreement": {"disagreements": [DIFFERS]},
     "matrix": {"topics": [TOPIC], "rights": [RIGHT], "cells": [CELL]},
     "refusals": {"groups": [GROUP], "by_day": [DAY]},
@@ -251,6 +255,24 @@ def test_where_permits_are_missing_it_says_cannot_tell(logged, jobs, tmp_path, c
 
     assert f"Unused ALLOW ACLs: cannot tell, {reason}." in page
     assert "1 ACL: 1 cannot tell." in page
+
+
+def test_a_storm_is_shown_with_its_worst_hour(logged, jobs, tmp_path, cho, signed_in):
+    asking.ask(cluster=logged, job="anomalies", options={"lately": "7"}, person="cho")
+    hours = {"days": 20, "unknown": 2, "last_unknown": "2026-11-02", "unknown_lately": 0}
+    result = {"anomalies": [STORM, NEW]}
+    row = jobs.run(analysed.write_analysis(tmp_path / "result", "anomalies", result, hours_known=hours))
+
+    page = text_of(signed_in(cho).get(page_of(row)))
+    shown = signed_in(cho).get(page_of(row, "export/"), {"format": "jsonl"}).getvalue().decode().splitlines()
+
+    assert "00:00" in page
+    assert "1,100" in page
+    assert (
+        "It cannot tell storms by hour up to 2026-11-02: of 2 days only the denials of the whole day are known."
+        in page
+    )
+    assert [json.loads(line)["hour"] for line in shown] == [0, None]
 
 
 def test_filters_are_in_the_address(done, cho, signed_in):

@@ -77,6 +77,17 @@ def _claims(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:
         yield Claim(
             False, f"The log has {days}, so it cannot tell what is new in the last {facts['lately']}."
         )
+    yield from _of_hours(facts.get("hours_known"))
+
+
+def _of_hours(known: dict[str, Any] | None) -> Iterator[Claim]:
+    if known and known["unknown"]:
+        days = number_of(known["unknown"], "day")
+        yield Claim(
+            False,
+            f"It cannot tell storms by hour up to {known['last_unknown']}: of {days} only the denials of the whole day "
+            "are known.",
+        )
 
 
 def _of_ages(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:

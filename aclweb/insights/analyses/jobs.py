@@ -12,6 +12,7 @@ from typing import Literal
 Shown = Literal[
     "acl",
     "acls",
+    "hour",
     "moment",
     "number",
     "operation",
@@ -171,6 +172,9 @@ _ANOMALIES = AnalysisJob(
                 _LINES,
                 _DENIED,
                 Column("usual", "Usual denials", "number"),
+                Column("hour", "Worst hour", "hour"),
+                Column("hour_denied", "Denied in it", "number"),
+                Column("hour_usual", "Usual in it", "number"),
                 Column("quiet_days", "Quiet days before", "number"),
             ),
             "kind",
@@ -178,7 +182,7 @@ _ANOMALIES = AnalysisJob(
                 Kind(
                     "denials",
                     "Many denials",
-                    "Over 10 times the denials of its median day.",
+                    "Over 10 times the denials of its median day, or of the same hour of it.",
                     "bad",
                     "day with many denials",
                     "days with many denials",

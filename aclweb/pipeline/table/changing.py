@@ -113,7 +113,7 @@ def adopt_frames(written: str, cluster: Folder, dataset: str) -> dict[str, tuple
         day = folder.removeprefix(_DAY) if folder.startswith(_DAY) else ""
         day = "" if day == NO_DAY else day
         to = SAMPLES if dataset == SAMPLES else place_of(dataset, day)
-        part = adopt(cluster, file, f"{to}/{_new_name()}", lines="lines" if dataset == ACCESS else None)
+        part = adopt(cluster, file, f"{to}/{_new_name()}", lines=None if dataset == SAMPLES else "lines")
         found.setdefault(day, []).append(part)
     return {day: tuple(parts) for day, parts in found.items()}
 

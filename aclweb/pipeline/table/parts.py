@@ -17,7 +17,8 @@ from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table import failpoints
 
 ACCESS, COVERAGE, NOTES, SAMPLES = "access", "coverage", "notes", "samples"
-BY_DAY = (ACCESS, COVERAGE, NOTES)
+DENIED = "denied_by_hour"
+BY_DAY = (ACCESS, COVERAGE, NOTES, DENIED)
 
 COVERAGE_SCHEMA = pa.schema(
     [("file", pa.string()), ("broker", pa.string())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from aclweb.pipeline.table.parts import (
     ACCESS,
     COVERAGE,
     COVERAGE_SCHEMA,
+    DENIED,
     NOTES,
     NOTES_SCHEMA,
     SAMPLES,
@@ -111,6 +113,21 @@ class Table:
     def notes(self, window: Window) -> list[Row]:
         """Return what is no decision (`totals.notes`)."""
         return self._small(NOTES, NOTES_SCHEMA, window)
+
+    def denied_by_hour(self, spark: SparkSession, window: Window) -> DataFrame:
+        """Return denials by hour (schemas.DENIED); the same key may be in several rows."""
+        return self.read(spark, DENIED, schemas.DENIED, self.parts(DENIED, window))
+
+    def days_by_hour(self, window: Window) -> frozenset[str]:
+        """Return the days whose denials the table has by hour, all of them; earlier versions of aclweb wrote none."""
+        denied: Counter[str] = Counter()
+        for row in self.coverage(window):
+            if row["day"]:
+                denied[row["day"]] += row["decisions"] - row["permits"]
+        by_hour = {
+            day: sum(part.lines for part in found.parts[DENIED]) for day, found in self.version.days.items()
+        }
+        return frozenset(day for day, lines in denied.items() if by_hour[day] == lines)
 
     def bytes_in(self, window: Window) -> int:
         """Return the size of what is read for a window."""
