@@ -34,11 +34,13 @@ from aclweb.pipeline.access import (
     nothing_new,
 )
 from aclweb.pipeline.access import summary as access_summary
-from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, days
+from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, add_history, days
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in
 from aclweb.pipeline.given import text_of
+from aclweb.pipeline.history import History, read_history
+from aclweb.pipeline.in_force import then_summary
 from aclweb.pipeline.job import (
     keeping,
     read_logs,
@@ -417,16 +419,27 @@ def _sources(options: Namespace, zone: str | None = None) -> Sources:
 
 def _usage(options: Namespace) -> int:
     """Tell which ACLs were used, from logs or from an access table."""
+    history = read_history(Path(options.history)) if options.history else None
     with _told(options.progress, (DECIDING,)) as progress:
-        return _decide(options, partial(_watched_usage, progress), summary)
+        return _decide(options, partial(_watched_usage, progress, history), _usage_summary)
+
+
+def _usage_summary(manifest: Manifest) -> list[str]:
+    return [*summary(manifest), *then_summary(manifest["history"])]
 
 
 def _watched_usage(
-    progress: Progress, spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep
+    progress: Progress,
+    history: History | None,
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
 ) -> Manifest:
     progress.spark = spark
     progress.begin(DECIDING)
-    return write_usage(spark, snapshot, logged, out, keep)
+    return write_usage(spark, snapshot, logged, out, keep, history)
 
 
 def _analyse(options: Namespace) -> int:
@@ -694,6 +707,7 @@ def _parser() -> ArgumentParser:
     _add_spark(access)
 
     usage = jobs.add_parser("usage", help="which ACLs were used, who was refused, what the logs confirm")
+    add_history(usage)
     _add_progress(usage)
     _add_reading(usage)
 

@@ -108,7 +108,7 @@ def _add_choices(parser: ArgumentParser) -> None:
         help=f"with --names most-used: share of a prefix's topics that were used (default: {Choices.percent})",
     )
     _add_evidence(parser)
-    _add_history(parser)
+    add_history(parser)
 
 
 def _add_lately(parser: ArgumentParser) -> None:
@@ -127,7 +127,7 @@ def _wanted(options: Namespace) -> Wanted:
 
 def _add_load_bearing(parser: ArgumentParser) -> None:
     _add_evidence(parser)
-    _add_history(parser)
+    add_history(parser)
 
 
 def _load_bearing(options: Namespace) -> Job:
@@ -155,7 +155,8 @@ def _matrix(options: Namespace) -> Job:
     return partial(matrix.write_matrix, wanted=_wanted(options))
 
 
-def _add_history(parser: ArgumentParser) -> None:
+def add_history(parser: ArgumentParser) -> None:
+    """Add the file that says which ACLs were in force when."""
     parser.add_argument(
         "--history",
         metavar="FILE",
@@ -228,7 +229,7 @@ ANALYSES: Mapping[str, Analysis] = {
         _disagreement,
         disagreement.summary,
         disagreement.STEPS,
-        _add_history,
+        add_history,
     ),
     "anomalies": Analysis(
         "what was new, far more often than usual, or back",

@@ -75,6 +75,10 @@ class Matcher:
         self._settings = snapshot.settings
         self._settling = Settling(self._index, self._settings)
 
+    @property
+    def keys(self) -> Mapping[AclBinding, str]:
+        return self._keys
+
     def decided(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         """Return the rows of schemas.DECIDED for those of schemas.REQUEST; schema: the first one, as Arrow's."""
         asked = requests_of(batch)

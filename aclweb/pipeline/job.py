@@ -25,6 +25,8 @@ from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState, copy_of, look, state_of_unknown
 from aclweb.pipeline.folding import MOST_ROWS_OF_ONE, Rows, added_up
+from aclweb.pipeline.history import History
+from aclweb.pipeline.in_force import shipped_history, then_facts
 from aclweb.pipeline.known_brokers import KnownBrokers
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.log_sources import LogSource, known_brokers
@@ -76,18 +78,29 @@ def run_usage(spark: SparkSession, snapshot: Snapshot, files: Sequence[str], out
 
 
 def write_usage(
-    spark: SparkSession, snapshot: Snapshot, logged: Logged, out: Path, keep: Keep
+    spark: SparkSession,
+    snapshot: Snapshot,
+    logged: Logged,
+    out: Path,
+    keep: Keep,
+    history: History | None = None,
 ) -> dict[str, Any]:
-    """Write what the usage job tells about the logs, wherever it was read."""
+    """Write what the usage job tells about the logs, wherever it was read.
+
+    history: None where nobody knows which ACLs were in force before.
+    """
     broadcast = spark.sparkContext.broadcast(decisions.shipped(snapshot))
     try:
-        with new_result(out) as folder:
-            found = parted(keep(seen_requests(logged.rows, broadcast)))
+        with new_result(out) as folder, shipped_history(spark, history, snapshot.settings, logged) as then:
+            found = parted(keep(seen_requests(logged.rows, broadcast, then)))
             until = datetime.now(UTC).date() + timedelta(days=1)
             sane = in_span(logged.coverage, until)
             tables = {
                 "usage": usage.without_last_covers(
-                    usage.usage(found.uses).orderBy("binding_key").toArrow(), snapshot
+                    usage.usage(found.uses, found.used_then if then else None)
+                    .orderBy("binding_key")
+                    .toArrow(),
+                    snapshot,
                 ),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
                 "coverage": coverage_table(sane, broker_names(sane, logged.brokers.names)),
@@ -107,6 +120,7 @@ def write_usage(
                 logged,
                 until=until,
                 facts=usage.declarations(found.facts).collect(),
+                then=then_facts(history, found.then.collect() if then else ()),
                 differing=differing,
                 rows=counts,
             )
@@ -160,6 +174,7 @@ def read_logs(
             for path in named | {row["source"] for row in coverage}
         },
         brokers=known_brokers({path_of(path): file.source for path, file in asked.items()}),
+        is_utc=all(file.source.zone for file in found.values()),
     )
 
 
@@ -284,6 +299,7 @@ def read_table(
         table_state=state_with(table, brokers) if window.is_all else None,
         brokers=brokers,
         denied=totals.denied_by_broker(table.access(spark, window)),
+        is_utc=bool(table.version.zones) and None not in table.version.zones.values(),
     )
 
 

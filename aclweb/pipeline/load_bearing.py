@@ -36,6 +36,7 @@ from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.history import Ages, History, ages
+from aclweb.pipeline.in_force import shipped_history, then_facts, then_summary
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
@@ -57,6 +58,8 @@ STEPS = _DECIDE, _LATELY, _TOGETHER = (
 MOST_GROUPS = 100_000
 """So many different sets of ACLs that settle a request are looked at; the replay proves the result all the same."""
 
+_NOT_THEN = "None of the logged requests was settled by it when it was made: other ACLs were in force then."
+
 _ROUNDS = 5
 _TIME = pa.timestamp("us")
 ACLS = pa.schema(
@@ -66,6 +69,7 @@ ACLS = pa.schema(
     + [("state", pa.string()), ("reason", pa.string())]
     + [("requests", pa.int64()), ("needed", pa.int64()), ("needed_lately", pa.int64()), ("last_at", _TIME)]
     + [("replaceable_by", pa.list_(pa.string())), ("removable", pa.bool_())]
+    + [("requests_then", pa.int64()), ("needed_then", pa.int64()), ("last_then_at", _TIME)]
 )
 
 
@@ -105,11 +109,11 @@ def write_load_bearing(
     shipped = decisions.shipped(snapshot)
     broadcast = spark.sparkContext.broadcast(shipped)
     try:
-        with new_result(out) as folder:
+        with new_result(out) as folder, shipped_history(spark, history, snapshot.settings, logged) as then:
             step(_DECIDE)
-            found = parted(keep(seen_requests(logged.rows, broadcast)))
+            found = parted(keep(seen_requests(logged.rows, broadcast, then)))
             seen = decided = found.requests
-            used = usage.usage(found.uses).collect()
+            used = usage.usage(found.uses, found.used_then if then else None).collect()
             uses = {row["binding_key"]: row.asDict() for row in used}
             step(_LATELY)
             lately = _lately(seen, evidence)
@@ -136,6 +140,7 @@ def write_load_bearing(
             gone = _proven(spark, decided, shipped, snapshot, candidates, index, keep)
             rows = [
                 _row(key, binding, states[key], uses.get(key, {}), lately.get(key, 0), gone)
+                | _then(uses.get(key, {}), has_history=then is not None)
                 for key, binding in sorted(snapshot.bindings.items())
             ]
             write_table(folder, "acls", pa.Table.from_pylist(rows, schema=ACLS))
@@ -146,6 +151,7 @@ def write_load_bearing(
                 "snapshot": snapshot_facts(snapshot),
                 **log_facts(logged, until),
                 "evidence": evidence_facts(evidence),
+                "history": then_facts(history, found.then.collect() if then else ()),
                 "ages_known": history is not None,
                 "ages_unknown": len(known.ages.unknown),
                 "load_bearing": {state: counts[state] for state in STATES} | {"removable": len(gone)},
@@ -185,7 +191,7 @@ def _logged_principals(spark: SparkSession, decided: DataFrame, snapshot: Snapsh
 def _state(binding: AclBinding, use: Mapping[str, Any], known: _Known) -> tuple[str, str]:
     """Return one of STATES, and a reason where the state has one."""
     if use.get("needed"):
-        return NEEDED, ""
+        return NEEDED, _NOT_THEN if use["requests_then"] == 0 else ""
     if use.get("requests"):
         if opens(binding, known.index, known.settings):
             return NEEDED, LAST_COVER
@@ -298,6 +304,14 @@ def _row(
     }
 
 
+def _then(use: Mapping[str, Any], *, has_history: bool) -> Row:
+    """Return the use of an ACL by the ACLs in force when a request was made."""
+    counts = {name: use.get(name) or 0 for name in ("requests_then", "needed_then")}
+    if not has_history:
+        counts = dict.fromkeys(counts)
+    return {**counts, "last_then_at": use.get("last_then_at")}
+
+
 def summary(manifest: Mapping[str, Any]) -> list[str]:
     """Return what a person wants to know at the end of a run, a sentence a line."""
     found, evidence = manifest["load_bearing"], manifest["evidence"]
@@ -320,6 +334,7 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
         )
     else:
         report.append("The ages of ACLs are not known, so a young one may be called unused; give --history.")
+    report += then_summary(manifest["history"])
     if found[NO_DATA]:
         reasons = "; ".join(sorted(set(evidence["missing"].values())))
         report.append(f"Of {number_of(found[NO_DATA], 'ACL')} the log cannot tell: {reasons}.")

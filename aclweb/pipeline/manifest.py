@@ -62,7 +62,7 @@ class Logged:
     rows with the key `source`, and `broker` by `broker_of`. notes: rows of `totals.notes`. sources: by the key in
     `coverage`. table_state: that of the table, null if the logs themselves were read. brokers: what is known of them
     beside. denied: rows of `totals.denied_by_broker`; None where the logs themselves were read, which tell no broker.
-    by_hour: what is known by hour.
+    by_hour: what is known by hour. is_utc: whether all times are known to be UTC.
     """
 
     rows: Rows
@@ -74,6 +74,7 @@ class Logged:
     table_state: str | None = None
     brokers: KnownBrokers = field(default_factory=KnownBrokers)
     denied: DataFrame | None = None
+    is_utc: bool = False
 
     def levels(self, coverage: Iterable[Row]) -> dict[str, str]:
         """Return the levels that somebody declared, by the names of the brokers in some rows of the coverage."""
@@ -152,12 +153,13 @@ def manifest_of(
     until: date,
     facts: Sequence[SparkRow],
     differing: Differing,
+    then: Mapping[str, Any] | None,
     rows: Mapping[str, int],
 ) -> dict[str, Any]:
     """Return the manifest of the usage job.
 
-    until: the last day that a broker can have written about. facts: rows of `usage.declarations`. rows: those of each
-    table.
+    until: the last day that a broker can have written about. facts: rows of `usage.declarations`. then: what is said of
+    the history, None where none was given. rows: those of each table.
     """
     return {
         "format": FORMAT,
@@ -166,6 +168,7 @@ def manifest_of(
         **log_facts(logged, until),
         "declarations": _declarations(facts, logged.notes),
         "disagreements": {"requests": differing.requests, "lines": differing.lines},
+        "history": then,
         "rows": dict(rows),
     } | ({"state": state_of(snapshot, logged.table_state)} if logged.table_state else {})
 

@@ -101,8 +101,9 @@ USES = """
 """
 # What brokers say of settings that no cluster tells, see `usage.declarations`.
 FACTS = "fact: string, principal: string, lines: long"
-# Rows of three sorts: with a `use` or a `fact`, or with neither.
-SEEN_AND_USES = f"{SEEN.rstrip()}, use struct<{USES}>, fact struct<{FACTS}>"
+# Rows of four sorts: with a `use`, by the ACLs of the snapshot, or one `then`, by those in force when a request was
+# made; with a `fact`; or with none of these.
+SEEN_AND_USES = f"{SEEN.rstrip()}, use struct<{USES}>, fact struct<{FACTS}>, used_then struct<{USES}>"
 
 # A request whose answer an edit turns, with both answers and what the log says of it; or, in `sum`, how many lines the
 # edit turns of a principal, a resource or a day, or with a change in `a` how many lines and requests have that one.

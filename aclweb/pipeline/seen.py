@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import permutations
+from operator import and_
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from pyspark.sql.types import StructType
 from aclweb.pipeline import schemas
 from aclweb.pipeline.decisions import Shipped, matcher_of
 from aclweb.pipeline.folding import Batch, Folded, Rows, folded, in_batches, table_of, texts_of, whole
+from aclweb.pipeline.in_force import THEN, InForce, settled_then
 from aclweb.pipeline.sums import (
     Facts,
     Numbers,
@@ -44,27 +46,41 @@ class Seen:
     """requests: schemas.SEEN, a row for each request and answer.
 
     uses: schemas.USES. facts: schemas.FACTS. What these say of one ACL, or are of one fact, may be in several rows.
+    used_then: schemas.USES by the ACLs in force when a request was made, and then: schemas.FACTS of in_force.THEN; both
+    without a row where no history was given.
     """
 
     requests: DataFrame
     uses: DataFrame
     facts: DataFrame
+    used_then: DataFrame
+    then: DataFrame
 
 
-def seen_requests(logged: Rows, snapshot: Broadcast[Shipped]) -> DataFrame:
-    """Return requests, uses and facts in one frame (schemas.SEEN_AND_USES), which `parted` takes apart."""
-    return logged.made(_COLUMNS, StructType.fromDDL(schemas.SEEN_AND_USES), partial(_seen, snapshot))
+def seen_requests(
+    logged: Rows, snapshot: Broadcast[Shipped], then: Broadcast[InForce] | None = None
+) -> DataFrame:
+    """Return requests, uses and facts in one frame (schemas.SEEN_AND_USES), which `parted` takes apart.
+
+    then: None where nobody asks what settled a request when it was made.
+    """
+    return logged.made(_COLUMNS, StructType.fromDDL(schemas.SEEN_AND_USES), partial(_seen, snapshot, then))
 
 
 def parted(found: DataFrame) -> Seen:
     """Return what `seen_requests` gives, taken apart; found: kept."""
-    uses, facts = (found.filter(F.col(name).isNotNull()).select(f"{name}.*") for name in ("use", "fact"))
-    requests = found.filter(F.col("use").isNull() & F.col("fact").isNull()).drop("use", "fact")
-    return Seen(requests, uses, facts)
+    sorts = ("use", "fact", "used_then")
+    uses, facts, used_then = (found.filter(F.col(name).isNotNull()).select(f"{name}.*") for name in sorts)
+    requests = found.filter(reduce(and_, (F.col(name).isNull() for name in sorts))).drop(*sorts)
+    is_then = F.col("fact").isin(*THEN)
+    return Seen(requests, uses, facts.filter(~is_then), used_then, facts.filter(is_then))
 
 
 def _seen(
-    snapshot: Broadcast[Shipped], schema: pa.Schema, batches: Iterable[Batch]
+    snapshot: Broadcast[Shipped],
+    then: Broadcast[InForce] | None,
+    schema: pa.Schema,
+    batches: Iterable[Batch],
 ) -> Iterator[pa.RecordBatch]:
     matcher = matcher_of(snapshot.value)
     found = folded(batches, _KEY)
@@ -78,9 +94,17 @@ def _seen(
     yield from in_batches(table_of({"use": used}, len(used), schema))
     told = _facts(found, decided.column("basis_now"))
     yield from in_batches(table_of({"fact": told}, len(told), schema))
+    if then is not None:
+        held = settled_then(then.value, matcher.keys, found, decided, settled)
+        used = uses(held.determining, held.one_of, held.is_settled, held.facts)
+        yield from in_batches(table_of({"used_then": used}, len(used), schema))
+        rows = [{"fact": word, "principal": None, "lines": lines} for word, lines in held.lines.items()]
+        told = pa.array(rows, _FACT)
+        yield from in_batches(table_of({"fact": told}, len(told), schema))
 
 
 _TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
+_FACT = pa.struct([("fact", _TEXT), ("principal", _TEXT), ("lines", pa.int64())])
 _DECIDED = pa.schema(
     [(name, _TEXT) for name in (*schemas.REQUEST, "decided_now", "basis_now")]
     + [("determining", _TEXTS), ("one_of", _TEXTS)]
@@ -175,7 +199,7 @@ def _facts(found: Folded, basis: pa.Array) -> pa.StructArray:
     ):
         count = int(lines[np.asarray(pc.equal(rule, word).fill_null(False)) & among].sum())
         rows += [{"fact": fact, "principal": None, "lines": count}] if count else []
-    return pa.array(rows, pa.struct([("fact", _TEXT), ("principal", _TEXT), ("lines", pa.int64())]))
+    return pa.array(rows, _FACT)
 
 
 class _ByAcl(NamedTuple):

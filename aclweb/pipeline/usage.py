@@ -26,13 +26,18 @@ def distinct_requests(asked: DataFrame) -> DataFrame:
     return asked.select(*REQUEST).distinct()
 
 
-def usage(uses: DataFrame) -> DataFrame:
-    """Return how often each binding counted in the decisions of the log; uses: schemas.USES.
+def usage(uses: DataFrame, used_then: DataFrame | None = None) -> DataFrame:
+    """Return how often each binding counted in the decisions of the log.
+
+    uses: schemas.USES, by the ACLs of the snapshot. used_then: the same by those in force when a request was made; None
+    where these are not known.
 
     Returns binding_key; requests (decisions it was a determining binding of); alone (and
     the only one); first_at and last_at of those, null where there is none; named (lines in
     which the broker gave it as its rule); needed (decisions that would be otherwise without it); and
-    replaceable_by (others that settle the same requests, those of most lines first; empty where it is needed).
+    replaceable_by (others that settle the same requests, those of most lines first; empty where it is needed). By the
+    ACLs in force when a request was made, null where they are not known: requests_then, needed_then, first_then_at
+    and last_then_at.
     """
     kinds = ("", "_needed", "_named")
     counted = (
@@ -44,7 +49,16 @@ def usage(uses: DataFrame) -> DataFrame:
             *(F.max(f"last{kind}_us").alias(f"last{kind}_us") for kind in kinds),
         )
     )
-    return counted.join(_replacing(uses), on="binding_key", how="left").select(
+    both = counted.join(_replacing(uses), on="binding_key", how="left")
+    then = [F.lit(None).cast("long").alias(name) for name in ("requests_then", "needed_then")]
+    then += [F.lit(None).cast("timestamp_ntz").alias(name) for name in ("first_then_at", "last_then_at")]
+    if used_then is not None:
+        both = both.join(_then(used_then), on="binding_key", how="full")
+        then = [
+            F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("requests_then", "needed_then")
+        ]
+        then += [moment(f"{name}_then_us").alias(f"{name}_then_at") for name in ("first", "last")]
+    return both.select(
         "binding_key",
         *(F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("requests", "alone", "named")),
         moment(F.coalesce(*(f"first{kind}_us" for kind in kinds))).alias("first_at"),
@@ -53,6 +67,18 @@ def usage(uses: DataFrame) -> DataFrame:
         F.coalesce(
             F.when(F.col("needed").isNull(), F.col("replaceable_by")), F.array().cast("array<string>")
         ).alias("replaceable_by"),
+        *then,
+    )
+
+
+def _then(used_then: DataFrame) -> DataFrame:
+    """Return the use of each binding by the ACLs in force when a request was made; used_then: schemas.USES."""
+    of_one = used_then.filter(F.col("other").isNull()).groupBy("binding_key")
+    return of_one.agg(
+        F.sum("requests").alias("requests_then"),
+        F.sum("needed").alias("needed_then"),
+        F.min("first_us").alias("first_then_us"),
+        F.max("last_us").alias("last_then_us"),
     )
 
 

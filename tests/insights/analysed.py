@@ -123,7 +123,7 @@ def acl_row(binding: AclBinding, state: str, **facts: Any) -> dict[str, Any]:
         "state": state,
         "reason": "",
     }
-    row |= {"requests": 5, "needed": 0, "needed_lately": 0, "last_at": LAST}
+    row |= {"requests": 5, "needed": 0, "needed_lately": 0, "last_at": LAST, "requests_then": 4}
     return row | {"replaceable_by": ["0" * 64], "removable": False} | facts
 
 

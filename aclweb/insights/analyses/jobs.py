@@ -131,6 +131,7 @@ _LOAD_BEARING = AnalysisJob(
                 Column("resource_name", "ACL", "acl"),
                 Column("needed", "Needed by", "number"),
                 Column("requests", "Requests", "number"),
+                Column("requests_then", "While in force", "number"),
                 _LAST,
                 Column("replaceable_by", "Others that give the same", "acls"),
                 Column("removable", "May go", "yes"),
