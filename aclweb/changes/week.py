@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Case, Count, F, Q, When, Window
+from django.db.models.functions import RowNumber
 
 from aclweb.changes.models import Change
 from aclweb.inventory.models import Cluster, Revision
@@ -36,24 +37,43 @@ class AclWeek:
 
 
 def acl_week(cluster: Cluster, now: datetime) -> AclWeek:
-    """Return the seven days up to a moment; five queries."""
+    """Return the seven days up to a moment; two queries."""
     since = now - timedelta(days=DAYS)
-    ended = Change.objects.filter(cluster=cluster, finished_at__gte=since).exclude(
-        state__in=(Change.State.DRAFT, Change.State.CANCELLED, Change.State.REJECTED)
+    waits, left_out = Q(state=Change.State.IN_REVIEW), (Change.State.CANCELLED, Change.State.REJECTED)
+    ended = Q(finished_at__gte=since) & ~Q(state__in=(Change.State.DRAFT, *left_out))
+    is_waiting = Case(When(waits, then=True), default=False)
+    # The first of those that ended with their number, and one of those that wait with theirs.
+    changes = (
+        Change.objects.filter(waits | ended, cluster=cluster)
+        .annotate(
+            is_waiting=is_waiting,
+            number=Window(Count("pk"), partition_by=is_waiting),
+            place=Window(
+                RowNumber(), partition_by=is_waiting, order_by=[F("finished_at").desc(), F("pk").desc()]
+            ),
+        )
+        .filter(Q(is_waiting=False, place__lte=SHOWN) | Q(is_waiting=True, place=1))
+        .select_related("author")
+        .order_by("place")
     )
-    revisions = Revision.objects.filter(cluster=cluster, read_at__gte=since)
-    found = revisions.filter(cause=Revision.Cause.READING, number__gt=1).filter(
-        Q(acls_added__gt=0) | Q(acls_removed__gt=0)
+    by_sort = {sort: [change for change in changes if change.is_waiting is sort] for sort in (False, True)}
+    waiting, done = by_sort[True], by_sort[False]
+    edited = Q(acls_added__gt=0) | Q(acls_removed__gt=0)
+    elsewhere = edited & Q(cause=Revision.Cause.READING, number__gt=1)
+    revisions = list(
+        Revision.objects.filter(elsewhere | Q(number=1), cluster=cluster, read_at__gte=since).order_by(
+            "-number"
+        )
     )
-    figures = list(found.values_list("acls_added", "acls_removed"))
+    found = [each for each in revisions if each.number > 1]
     return AclWeek(
         since=since,
-        done=tuple(ended.select_related("author").order_by("-finished_at", "-pk")[:SHOWN]),
-        done_count=ended.count(),
-        elsewhere=tuple(found.order_by("-number")[:SHOWN]),
-        elsewhere_count=len(figures),
-        added=sum(added for added, _ in figures),
-        removed=sum(removed for _, removed in figures),
-        waiting=Change.objects.filter(cluster=cluster, state=Change.State.IN_REVIEW).count(),
-        first_read=revisions.filter(number=1).exists(),
+        done=tuple(done),
+        done_count=done[0].number if done else 0,
+        elsewhere=tuple(found[:SHOWN]),
+        elsewhere_count=len(found),
+        added=sum(each.acls_added for each in found),
+        removed=sum(each.acls_removed for each in found),
+        waiting=waiting[0].number if waiting else 0,
+        first_read=len(found) < len(revisions),
     )

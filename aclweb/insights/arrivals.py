@@ -63,7 +63,7 @@ class Arrivals:
 
 
 def arrivals(load: Load) -> Arrivals | None:
-    """Return who is new or back, None where the log has no times; at most four queries."""
+    """Return who is new or back, None where the log has no times; at most three queries."""
     if load.first_at is None or load.last_at is None:
         return None
     if not load.permits_seen:
@@ -75,16 +75,19 @@ def arrivals(load: Load) -> Arrivals | None:
         return Arrivals(None, None, None, why_not, why_not)
     before = begins_at - timedelta(days=QUIET_DAYS)
     doubt = why_permits_lack_since(load, max(before, _midnight(load.first_at)))
-    new = list(_by(load, "request__principal").filter(begun__gte=begins_at))
+    is_new, is_back = Q(begun__gte=begins_at), Q(month=F("week"), whole__gt=F("month"))
+    may_be_back = load.first_at < before
+    either = list(_by(load, "request__principal").filter(is_new | is_back if may_be_back else is_new))
+    new = [row for row in either if row["begun"] >= begins_at]
     newcomers = {row["request__principal"] for row in new}
     pairs = list(
         _by(load, "request__principal", "request__host").filter(begun__gte=begins_at)[: MOST_HOSTS + 1]
     )
     hosts = [row for row in pairs[:MOST_HOSTS] if row["request__principal"] not in newcomers]
     back, why_not_back = None, ""
-    if load.first_at < before:
-        returned = _by(load, "request__principal").filter(month=F("week"), whole__gt=F("month"))
-        back = _arrived(list(returned))
+    if may_be_back:
+        # Who is new has nothing before these seven days.
+        back = _arrived([row for row in either if row["begun"] < begins_at])
     else:
         why_not_back = f"the log does not hold a day before the {QUIET_DAYS} days of silence"
     return Arrivals(

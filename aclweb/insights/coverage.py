@@ -61,7 +61,7 @@ class Coverage:
 
     cannot_tell: nothing can be said about the use of ALLOW ACLs; `reason` says why.
     sentences: the whole of it for a person, in order. problem: since when and why the logs were not
-    read again, empty if they were.
+    read again, empty if they were. tried: the last try to read them.
     """
 
     load: Load | None
@@ -72,19 +72,21 @@ class Coverage:
     unparsed: tuple[Unread, ...] = ()
     problem: str = ""
     window: str = ""
+    tried: Refresh | None = None
 
 
 def coverage(cluster: Cluster) -> Coverage:
     """Return what the newest load can and cannot tell."""
-    load = current_load(cluster)
-    problem = problem_of(cluster, load)
+    load = current_load(cluster, manifest=True)
+    tried = Refresh.objects.filter(cluster=cluster).first()
+    problem = _problem(tried, load)
     if load is None:
         sentence = (
             "No authorizer log of this cluster has been read yet, so the use of its ACLs and its denials are unknown."
             if cluster.log_sources.exists()
             else "Nobody has said where this cluster's authorizer logs are, so the use of its ACLs is unknown."
         )
-        return Coverage(None, True, NO_LOG, (sentence,), problem=problem)
+        return Coverage(None, True, NO_LOG, (sentence,), problem=problem, tried=tried)
     files = tuple(_file(file) for file in load.manifest.get("files", ()))
     unparsed = tuple(unread for entry in load.unparsed for unread in _unread(entry))
     evidence = evidence_of(load)
@@ -98,6 +100,7 @@ def coverage(cluster: Cluster) -> Coverage:
         unparsed=unparsed,
         problem=problem,
         window=evidence.window if evidence.is_complete else "",
+        tried=tried,
     )
 
 

@@ -6,7 +6,8 @@ from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
 
 
-def current_load(cluster: Cluster) -> Load | None:
-    """Return the newest complete load of the cluster's logs."""
-    # The manifest is large and one page shows it: it is read when it is asked for.
-    return Load.objects.filter(cluster=cluster, current=True).defer("manifest").order_by("-loaded_at").first()
+def current_load(cluster: Cluster, *, manifest: bool = False) -> Load | None:
+    """Return the newest complete load of the cluster's logs; manifest: whether its manifest will be asked for."""
+    found = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at")
+    # The manifest is large and few pages show it: unless wanted, it is read when it is asked for.
+    return (found if manifest else found.defer("manifest")).first()

@@ -247,19 +247,26 @@ InForceSince = Callable[[Collection[int]], Mapping[int, datetime]]
 """Returns since when each of these changes is in force, without those that are not."""
 
 
-def inbox(cluster: Cluster, wanted: Wanted = EVERYTHING, *, in_force_since: InForceSince) -> Inbox:
+def inbox(
+    cluster: Cluster,
+    wanted: Wanted = EVERYTHING,
+    *,
+    in_force_since: InForceSince,
+    just_read: bool = False,
+) -> Inbox:
     """Return the groups of denials; five queries, and one for each page of rows.
 
     Where not all groups are judged, one more, and one for each filter.
 
-    The causes of the groups with most denials are worked out once for a load and the ACLs in force.
+    The causes of the groups with most denials are worked out once for a load and the ACLs in force. just_read: as in
+    `in_force`; then one query less.
     """
     load = current_load(cluster)
     if load is None:
         return Inbox(None, (), {})
     groups = groups_of(load, wanted.days)
     states = states_of(cluster, load, groups, in_force_since)
-    now = in_force(cluster)
+    now = in_force(cluster, just_read=just_read)
     causes = causes_of(load, now)
     rows_known = _narrow_rows(groups, causes)
     sums = _added(rows_known, causes, states) if causes.whole else _summed(groups, states)

@@ -22,8 +22,13 @@ TASK = "insights.refresh"
 ASKED_FOR = timedelta(minutes=10)
 
 
-def progress_of(cluster: Cluster) -> Progress | None:
-    """Return how far a worker is with the logs of a cluster; None where none reads them or is asked to."""
+def progress_of(cluster: Cluster, *, last: Refresh | None = None) -> Progress | None:
+    """Return how far a worker is with the logs of a cluster; None where none reads them or is asked to.
+
+    last: the row of the cluster, where the caller has just read it; mostly it says that there is nothing to ask.
+    """
+    if last is not None and not last.lease_owner and last.asked_at is None:
+        return None
     row = _rows(cluster).filter(leases.is_held() | _is_asked()).first()
     if row is None:
         return None

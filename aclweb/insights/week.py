@@ -7,13 +7,15 @@ ignored, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import attrgetter, or_
 from typing import Any
 
-from django.db.models import F, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, When, Window
+from django.db.models.functions import Coalesce, RowNumber
 
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.insights.coverage_days import coverage_days
@@ -80,7 +82,7 @@ class LogWeek:
 
 
 def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> LogWeek | None:
-    """Return the last seven days of a load, None where it has no times; at most fifteen queries."""
+    """Return the last seven days of a load, None where it has no times; at most five queries."""
     if load.first_at is None or load.last_at is None:
         return None
     end = load.last_at.date()
@@ -91,40 +93,80 @@ def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> L
     every = groups_of(load, 0)
     said = states_of(cluster, load, every, in_force_since).said
     left_out = [key for key, each in said.items() if each.state in _LEFT_OUT]
-    lately = every.filter(lines_7__gt=0)
-    sums = lately.aggregate(lines=Coalesce(Sum("lines_7"), 0))
-    chosen = every.exclude(key__in=left_out).annotate(before=F("lines_14") - F("lines_7"))
     whole, both = (coverage_days(load, days=days).denials_whole for days in (DAYS, 2 * DAYS))
-    is_new = Q(first_at__gte=begins_at)
+    before = F("lines_14") - F("lines_7")
+    lately, is_new = Q(lines_7__gt=0), Q(first_at__gte=begins_at)
     more = Q(lines_7__gt=F("before") * TIMES_BEFORE, lines_7__gte=F("before") + LEAST_MORE, before__gt=0)
-    of_week = chosen.filter(lines_7__gt=0)
+    kinds = {"bursts": (lately & Q(burst_day__gte=begin), "burst_lines")}
+    if reaches_before:
+        kinds["first"] = (lately & is_new, "lines_7")
+    if both == 2 * DAYS:
+        kinds["grown"] = (lately & more & ~is_new, "lines_7")
+    if reaches_back and whole == DAYS:
+        kinds["ended"] = (Q(lines_7=0, before__gt=0), "before")
+    is_said = Q(key__in=left_out)
+    groups = every.annotate(before=before)
+    sums = groups.aggregate(
+        lines=Coalesce(Sum("lines_7"), 0),
+        groups=Count("pk", filter=lately),
+        lines_before=Coalesce(Sum("before"), 0),
+        left_out=Count("pk", filter=lately & is_said),
+        **{f"of_{name}": Count("pk", filter=chosen & ~is_said) for name, (chosen, _) in kinds.items()},
+    )
+    rows = _first_of_each(groups.exclude(is_said), kinds)
 
-    def some(found: QuerySet[DenialGroup], by: str) -> Some:
-        return Some(found.count(), _rows(found.order_by(f"-{by}", "key")[:SHOWN], reaches_back))
+    def some(name: str) -> Some | None:
+        return Some(sums[f"of_{name}"], _rows(rows[name], reaches_back)) if name in kinds else None
 
+    bursts = some("bursts")
+    assert bursts is not None
     return LogWeek(
         begin=begin,
         end=end,
         lines=sums["lines"],
-        groups=lately.count(),
-        before=_before(every) if reaches_back else None,
-        first=some(of_week.filter(is_new), "lines_7") if reaches_before else None,
-        grown=some(of_week.filter(more).exclude(is_new), "lines_7") if both == 2 * DAYS else None,
-        ended=some(chosen.filter(lines_7=0, before__gt=0), "before")
-        if reaches_back and whole == DAYS
-        else None,
-        bursts=some(of_week.filter(burst_day__gte=begin), "burst_lines"),
-        left_out=lately.filter(key__in=left_out).count() if left_out else 0,
+        groups=sums["groups"],
+        before=sums["lines_before"] if reaches_back else None,
+        first=some("first"),
+        grown=some("grown"),
+        ended=some("ended"),
+        bursts=bursts,
+        left_out=sums["left_out"],
         whole=whole,
     )
 
 
-def _before(groups: QuerySet[DenialGroup]) -> int:
-    lines: int = groups.aggregate(lines=Coalesce(Sum(F("lines_14") - F("lines_7")), 0))["lines"]
-    return lines
+def _first_of_each(
+    groups: QuerySet[DenialGroup], kinds: Mapping[str, tuple[Q, str]]
+) -> Mapping[str, list[DenialGroup]]:
+    """Return the first groups of each kind, those with most of its column; one query.
+
+    kinds: by name, which groups are of it, and the column.
+    """
+    ranks: dict[str, Case | Window] = {}
+    for name, (chosen, by) in kinds.items():
+        is_of = Case(When(chosen, then=True), default=False)
+        ranks |= {
+            f"is_{name}": is_of,
+            f"rank_{name}": Window(RowNumber(), partition_by=is_of, order_by=[F(by).desc(), "key"]),
+        }
+    wanted = reduce(or_, (Q(**{f"is_{name}": True, f"rank_{name}__lte": SHOWN}) for name in kinds))
+    found = list(
+        groups.filter(reduce(or_, (chosen for chosen, _ in kinds.values()))).annotate(**ranks).filter(wanted)
+    )
+    return {
+        name: sorted(
+            (
+                group
+                for group in found
+                if getattr(group, f"is_{name}") and getattr(group, f"rank_{name}") <= SHOWN
+            ),
+            key=attrgetter(f"rank_{name}"),
+        )
+        for name in kinds
+    }
 
 
-def _rows(groups: Sequence[Any] | QuerySet[DenialGroup], reaches_back: bool) -> tuple[Refused, ...]:
+def _rows(groups: Sequence[Any], reaches_back: bool) -> tuple[Refused, ...]:
     return tuple(
         Refused(
             key=group.key,

@@ -296,7 +296,7 @@ def test_a_page_of_a_large_result_costs_as_many_queries_as_one_of_a_small(
     browser = signed_in(cho)
     browser.get(page_of(row))
 
-    with django_assert_max_num_queries(45):
+    with django_assert_max_num_queries(12):
         page = browser.get(page_of(row), {"page": "9"})
 
     assert len(page.context["rows"]) == 25

@@ -172,7 +172,7 @@ def test_the_hours_of_400_days_are_paged(
     asked = {"name": "b1", "days": "400"}
     client.get(HOURS, asked)
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(12):
         page = client.get(HOURS, asked).content.decode()
 
     assert page.count('<td class="main nowrap">') == 31

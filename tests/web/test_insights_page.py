@@ -616,7 +616,7 @@ def test_the_list_takes_at_most_thirteen_queries_and_reads_no_large_column(
 ):
     client, _ = page
 
-    with django_assert_max_num_queries(13) as asked:
+    with django_assert_max_num_queries(12) as asked:
         assert client.get(PAGE).status_code == 200
 
     wide = [

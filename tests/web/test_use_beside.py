@@ -229,5 +229,5 @@ def test_the_queries_do_not_grow_with_the_names(both, give, django_assert_max_nu
 
     for kind in ("topics", "principals", "acls"):
         use_beside(*both, kind=kind, days=30)
-        with django_assert_max_num_queries(18):
+        with django_assert_max_num_queries(12):
             use_beside(*both, kind=kind, days=30)

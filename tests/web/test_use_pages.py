@@ -191,7 +191,7 @@ def test_the_days_take_few_queries(subject, give, cho, signed_in, django_assert_
     client = signed_in(cho)
     client.get(f"{DAYS}?{subject}")
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(12):
         client.get(f"{DAYS}?{subject}")
 
 
@@ -339,7 +339,7 @@ def test_the_map_takes_few_queries(give, cho, signed_in, django_assert_max_num_q
     client = signed_in(cho)
     client.get(MAP)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         client.get(MAP)
 
 

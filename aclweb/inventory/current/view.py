@@ -238,12 +238,15 @@ class ClusterView:
         )
 
 
-def in_force(cluster: Cluster, as_of: Moment | None = None, *, asked: bool = True) -> ClusterView:
+def in_force(
+    cluster: Cluster, as_of: Moment | None = None, *, asked: bool = True, just_read: bool = False
+) -> ClusterView:
     """Return what is in force on the cluster, or was at the moment. One query if nothing moved.
 
-    asked: whether somebody wants to know, so that it is worth keeping in memory.
+    asked: whether somebody wants to know, so that it is worth keeping in memory. just_read: whether the caller has read
+    the cluster for this answer, with its revision, which then costs no query.
     """
-    fresh = Cluster.objects.select_related("revision").get(pk=cluster.pk)
+    fresh = cluster if just_read else Cluster.objects.select_related("revision").get(pk=cluster.pk)
     revision = as_of.revision if as_of is not None else fresh.revision
     declared = (as_of.declared if as_of is not None else None) or fresh
     return ClusterView(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
@@ -209,9 +209,15 @@ def findings(view: ClusterView) -> Findings | None:
 
 def known_count(cluster: Cluster) -> int | None:
     """Return how many findings the newest complete run has; None without one. Starts no run; one query."""
+    number: int | None = known_numbers(cluster).first()
+    return number
+
+
+def known_numbers(cluster: Cluster) -> QuerySet[LintRun, Any]:
+    """Return a query for how many findings each complete run has, the newest first."""
     done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).order_by("-done_at")
     own = Count("found", filter=Q(found__is_proposal=False))
-    return done.annotate(number=own).values_list("number", flat=True).first()
+    return done.annotate(number=own).values_list("number", flat=True)
 
 
 def proposal(cluster: Cluster, number: int) -> FindingRow | None:

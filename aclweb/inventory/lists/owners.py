@@ -74,7 +74,7 @@ def owner_of(cluster: Cluster, kind: str, name: str) -> Owned | None:
 
 
 class OwnerBook:
-    """What is said of the names of a cluster, read once to be asked of many names; one query.
+    """What is said of the names of a cluster, read once to be asked of many names; one query. rows: all of it.
 
     It holds `admin.owners.MOST_ROWS` rows at most.
     """
@@ -85,7 +85,8 @@ class OwnerBook:
         self._by_name: dict[str, list[Owned]] = {}
         lengths: dict[str, set[int]] = defaultdict(set)
         rows = cluster.owned_names.filter(kind__in=kinds or OwnedNames.Kind.values)
-        for kind, *row in rows.values_list("kind", *_COLUMNS):
+        self.rows = tuple(rows.values_list("kind", *_COLUMNS))
+        for kind, *row in self.rows:
             each = Owned.of(tuple(row))
             (self._prefixed if each.by_prefix else self._literal)[kind, each.said_of] = each
             if each.by_prefix:

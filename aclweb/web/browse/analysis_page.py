@@ -27,7 +27,7 @@ from aclweb.insights.analyses import (
     of_address,
     progress_of,
 )
-from aclweb.insights.coverage import coverage
+from aclweb.insights.current import current_load
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.web.browse.acl_filters import Choice, with_field, without
@@ -82,7 +82,7 @@ def export(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, row: Analysis) -> HttpResponse:
-    load = coverage(row.cluster).load
+    load = current_load(row.cluster)
     context = {
         **_progress(row, request),
         "head": head(row.cluster, load),

@@ -193,7 +193,7 @@ def _page(
         "may_administer": may_administer,
         "declarations": declarations(cluster, covered.load),
         "disagreements": queries.disagreements(cluster, limit=5, load=covered.load),
-        **log_reading.context_of(request, cluster),
+        **log_reading.context_of(request, cluster, may_administer=may_administer, last=covered.tried),
     }
     return render_page(
         request, "browse/insights/coverage.html", None, context, section="insights", status=status

@@ -153,7 +153,7 @@ def _page(
     asked = Asked.of(request.GET)
     opened = request.GET.get("open", "")
     wanted = asked.wanted
-    found = denials.inbox(cluster, wanted, in_force_since=since_in_force(cluster))
+    found = denials.inbox(cluster, wanted, in_force_since=since_in_force(cluster), just_read=True)
     page = page_of(found.rows, page_asked(request.GET), ROWS_A_PAGE)
     assert isinstance(request.user, User)  # login_required
     context: dict[str, Any] = {

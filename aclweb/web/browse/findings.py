@@ -39,7 +39,7 @@ CAN_GO, FEWER = "can-go", "fewer"
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List the findings that the address asks for, worst first."""
     cluster = access.cluster_or_404(request.user, slug)
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     found = finding.findings(view)
     # While a newer revision is looked through, what was found before is better than nothing.
     shown = found if found is None or found.is_done else found.before

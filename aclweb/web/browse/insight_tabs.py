@@ -6,14 +6,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 
+from django.db.models import IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import Combinable
 from django.urls import reverse
 
 from aclweb.acl.logged import Evidence
 from aclweb.changes import queries as changes
 from aclweb.insights import denials
 from aclweb.insights.models import Load
-from aclweb.insights.unused import evidence_of, unused_count
+from aclweb.insights.unused import evidence_of, unused_acls
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster
 
@@ -48,14 +51,21 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
 
     new, found: how many denials are new and how many findings there are, where the page knows it already.
     """
-    if found is None:
-        found = findings.known_count(cluster)
-    if new is None and load is not None:
-        new = denials.new_count(
-            cluster, load, days=denials.USUAL_DAYS, in_force_since=since_in_force(cluster)
-        )
     evidence = evidence_of(load)
-    unused = unused_count(cluster, load, evidence)
+    numbers: dict[str, Combinable] = {}
+    if found is None:
+        numbers["found"] = Subquery(findings.known_numbers(cluster)[:1])
+    if new is None and load is not None:
+        here = Cluster.objects.filter(pk=cluster.pk).values("pk")
+        applied_at = changes.applied_at(here, OuterRef("change"))
+        numbers["new"] = _Count(denials.new_groups(here, days=denials.USUAL_DAYS, applied_at=applied_at))
+    if evidence.is_complete:
+        numbers["unused"] = _Count(unused_acls(cluster, load, evidence))
+    known = {"found": found, "new": new, "unused": None}
+    if numbers:
+        # One query for all: the frame of a page has enough of its own.
+        known |= dict[str, Any](Cluster.objects.filter(pk=cluster.pk).values(**numbers).get())
+    found, new, unused = (known[name] for name in ("found", "new", "unused"))
     acls = reverse("acls", args=[cluster.slug])
     tabs = (
         Tab("denials", "Denials", reverse("insights", args=[cluster.slug]), new, "deny" if new else ""),
@@ -67,6 +77,16 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
         Tab("coverage", "Coverage", reverse("coverage", args=[cluster.slug])),
     )
     return Head(tabs, evidence, unused)
+
+
+class _Count(Subquery):
+    """How many rows another query has, as a column."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+
+    def __init__(self, rows: QuerySet[Any]) -> None:
+        super().__init__(rows.order_by().values("pk"))
 
 
 def since_in_force(cluster: Cluster) -> Callable[[Collection[int]], Mapping[int, datetime]]:

@@ -13,14 +13,25 @@ from django.views.decorators.http import require_http_methods
 from aclweb.accounts import access
 from aclweb.insights import reading
 from aclweb.insights.errors import InsightsError
+from aclweb.insights.models import Refresh
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.htmx import wants_part
 
 
-def context_of(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
-    """Return what the card about reading the logs needs."""
-    progress = reading.progress_of(cluster)
-    may_administer = access.may(request.user, "administer", cluster)
+def context_of(
+    request: HttpRequest,
+    cluster: Cluster,
+    *,
+    may_administer: bool | None = None,
+    last: Refresh | None = None,
+) -> dict[str, Any]:
+    """Return what the card about reading the logs needs.
+
+    may_administer: whether this person may; last: the last try to read them. Both are looked up unless given.
+    """
+    progress = reading.progress_of(cluster, last=last)
+    if may_administer is None:
+        may_administer = access.may(request.user, "administer", cluster)
     return {
         "reading": progress,
         "may_read_now": may_administer and progress is None and cluster.log_sources.exists(),
