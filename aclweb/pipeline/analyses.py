@@ -17,12 +17,25 @@ from typing import Any, Protocol
 from pyspark.sql import SparkSession
 
 from aclweb.acl.logged import HOSTS, NAMES, Choices, Wanted
-from aclweb.pipeline import anomalies, disagreement, least_privilege, load_bearing, matrix, refusals, replay
+from aclweb.pipeline import (
+    anomalies,
+    compare,
+    disagreement,
+    least_privilege,
+    load_bearing,
+    matrix,
+    refusals,
+    replay,
+)
+from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.history import History, read_history
+from aclweb.pipeline.job import read_table
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import Logged
 from aclweb.pipeline.progress import Step
-from aclweb.pipeline.snapshot import Snapshot
+from aclweb.pipeline.snapshot import Snapshot, read_snapshot
+from aclweb.pipeline.storage import folder_at
+from aclweb.pipeline.table import Table, Window
 
 Manifest = Mapping[str, Any]
 
@@ -189,6 +202,31 @@ def _anomalies(options: Namespace) -> Job:
     return partial(anomalies.write_anomalies, lately=options.lately)
 
 
+def _add_compare(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--beside",
+        action="append",
+        required=True,
+        metavar="SNAPSHOT",
+        help="the snapshot of another cluster in the same table; may be given again",
+    )
+    _add_evidence(parser)
+
+
+def _compare(options: Namespace) -> Job:
+    if not options.table:
+        raise SourceError(
+            "compare reads an access table that has all of the clusters; give it with --table, in the place of logs."
+        )
+    others = [read_snapshot(Path(given)) for given in options.beside]
+
+    def read(spark: SparkSession, cluster: str, keep: Keep) -> Logged:
+        table = Table.open(folder_at(options.table, spark), cluster)
+        return read_table(spark, table, Window(options.first_day, options.last_day), keep)
+
+    return partial(compare.write_comparison, wanted=_wanted(options), others=others, read=read)
+
+
 ANALYSES: Mapping[str, Analysis] = {
     "replay": Analysis(
         "what the logged requests would be answered with an edit of the ACLs",
@@ -230,6 +268,13 @@ ANALYSES: Mapping[str, Analysis] = {
         disagreement.summary,
         disagreement.STEPS,
         add_history,
+    ),
+    "compare": Analysis(
+        "what one cluster uses beside others, and what is permitted on one and denied on another",
+        _compare,
+        compare.summary,
+        compare.STEPS,
+        _add_compare,
     ),
     "anomalies": Analysis(
         "what was new, far more often than usual, or back",
