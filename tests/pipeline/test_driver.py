@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,6 +108,12 @@ def test_no_analysis_brings_to_the_driver_what_grows_with_what_was_asked(
     if job == "replay":
         (tmp_path / "delta.jsonl").write_text(json.dumps({**BINDINGS[0].as_dict(), "op": "remove"}) + "\n")
         words = ["--delta", tmp_path / "delta.jsonl"]
+    if job == "compare":
+        other = Path(shutil.copy(snapshot_file, tmp_path))
+        other.write_text(other.read_text().replace('"test-eu"', '"other"', 1))
+        table = Path(shutil.copytree(table, tmp_path / "table"))
+        shutil.copytree(table / "cluster=test-eu", table / "cluster=other")
+        words = ["--beside", other]
 
     with watched() as brought:
         run_main(spark, job, "--snapshot", snapshot_file, "--table", table, *words, "--out", tmp_path / "out")

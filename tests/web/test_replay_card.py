@@ -466,6 +466,32 @@ def test_a_change_offers_the_replay_of_all_requests_where_its_card_leaves_some_o
     assert b'name="job" value="replay"' in signed_in(ada).get(link).content
 
 
+def test_a_comparison_with_the_acls_in_force_offers_the_replay_of_all_requests(
+    logged, few_at_once, ada, signed_in
+):
+    browser = signed_in(ada)
+    link = all_link(browser.get(addresses(logged, ada)["comparison"]))
+
+    page = text_of(browser.get(link))
+
+    delta = re.search(r'name="delta" value="([^"]*)"', page)
+    assert delta is not None
+    assert read_delta(unescape(delta[1]), source="x") == CLOSES
+    assert 'name="job" value="replay"' in page
+    back = unescape(re.search(r'href="([^"]*/compare/[^"]*)"', page.partition("<main")[2])[1])
+    assert browser.get(back).context["replay"] is not None
+
+
+def test_what_is_no_edit_of_the_acls_in_force_offers_none_from_a_comparison(
+    logged, few_at_once, ada, signed_in
+):
+    change = addresses(logged, ada)["comparison"].partition("other_change=")[2]
+    page = signed_in(ada).get(f"/c/test-eu/compare/?other=test-eu&change={change}")
+
+    assert page.context["replay"] is not None
+    assert all_link(page) == ""
+
+
 def test_a_card_that_replays_all_requests_offers_no_other_replay(logged, ada, signed_in):
     assert all_link(signed_in(ada).get(what_if(CLOSES), follow=True)) == ""
 

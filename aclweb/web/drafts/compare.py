@@ -20,7 +20,7 @@ from aclweb.changes import asking
 from aclweb.changes.comparison import Comparison, compare
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import comparison
-from aclweb.web.drafts import diff_files, replayed
+from aclweb.web.drafts import diff_files, replay_all, replayed
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -49,6 +49,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         context |= differences(request.GET, found)
         context["lines"] = _lines(found, request.GET)
         context["replay_files"] = replayed.files(request.get_full_path(), request.GET)
+        if _is_edit(found):
+            context["replay_all_url"] = replayed.all_url(request.get_full_path())
+            if request.GET.get("replay") == replayed.ALL and context.get("replay") is not None:
+                return replay_all.page(request, cluster, found.delta, back=_back(request), name="Comparison")
         context["diff_files"] = diff_files.files(request.get_full_path(), request.GET)
         if found.too_much:
             context["compute_url"] = f"{reverse('compare-compute', args=[slug])}?{request.GET.urlencode()}"
@@ -88,6 +92,20 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(page)
     return redirect("computation", slug=slug, address=row.address)
+
+
+def _is_edit(found: Comparison) -> bool:
+    """Return whether the difference is an edit of the ACLs in force now, all that a worker can replay."""
+    left = found.left
+    is_now = left.moment is None and left.delta is None
+    return is_now and bool(found.delta) and left.view.settings == found.right.view.settings
+
+
+def _back(request: HttpRequest) -> str:
+    """Return the address of the comparison from which somebody asks for all of its replay."""
+    fields = request.GET.copy()
+    del fields["replay"]
+    return f"{request.path}?{fields.urlencode()}"
 
 
 def _lines(found: Comparison, asked: Mapping[str, str]) -> Page[Line]:
