@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aclweb.acl.authorizer import AclIndex, Basis, authorize, reported_acl
+from aclweb.acl.authorizer import AclIndex, Basis, Result, authorize, reported_acl
 from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
@@ -27,6 +27,7 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
 )
+from aclweb.pipeline.batch import Requests, decide_all
 from bench import worlds
 
 DAYS = 24
@@ -120,6 +121,23 @@ def _acls() -> list[AclBinding]:
     return list(found)
 
 
+def write_log(file: Path, requests: Sequence[AccessRequest], lines: int, index: AclIndex) -> None:
+    """Write the log of a day in which each of these requests is made, and some again to make so many lines.
+
+    The answers are those of the core; the rule in a record is not.
+    """
+    answers = decide_all(Requests.of(requests), index, SETTINGS)
+    known = [
+        _record(request, "SuperUser" if result is Result.ALLOWED else "DefaultDeny", result is Result.ALLOWED)
+        for request, (result, _) in zip(requests, answers, strict=True)
+    ]
+    dice = np.random.default_rng(12)
+    again = dice.integers(0, len(known), max(0, lines - len(known)))
+    places = np.concatenate([np.arange(len(known), dtype=np.int64), again])
+    dice.shuffle(places)
+    _write_day(file, LAST_DAY, places, known)
+
+
 def _texts(acls: Sequence[AclBinding], count: int) -> Iterator[str]:
     """Yield different records behind their time, with the level; nine in ten by a principal that an ACL names."""
     chance = random.Random(5)
@@ -153,9 +171,13 @@ def _text(request: AccessRequest, index: AclIndex, brackets: str) -> str:
             f"principal={named.principal}, host={named.host}, operation={named.operation.name}, "
             f"permissionType={named.permission_type.name}{brackets[1]})"
         )
+    return _record(request, rule, decision.allowed)
+
+
+def _record(request: AccessRequest, rule: str, allowed: bool) -> str:
     return (
-        f"{'DEBUG' if decision.allowed else 'INFO'} Principal = {request.principal} is "
-        f"{'Allowed' if decision.allowed else 'Denied'} operation = {request.operation.name} from host = "
+        f"{'DEBUG' if allowed else 'INFO'} Principal = {request.principal} is "
+        f"{'Allowed' if allowed else 'Denied'} operation = {request.operation.name} from host = "
         f"{request.host} on resource = Topic:LITERAL:{request.resource_name} for request = "
         f"{_APIS[request.operation]} with resourceRefCount = 1 based on rule {rule} (kafka.authorizer.logger)\n"
     )

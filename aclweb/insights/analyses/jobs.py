@@ -183,7 +183,7 @@ _ANOMALIES = AnalysisJob(
                 Kind(
                     "denials",
                     "Many denials",
-                    "Over 10 times the denials of its median day, or of the same hour of it.",
+                    "Over 10 times the denials of its median day, or of its median for that hour.",
                     "bad",
                     "day with many denials",
                     "days with many denials",
