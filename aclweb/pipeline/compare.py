@@ -227,7 +227,7 @@ def summary(manifest: Mapping[str, Any]) -> list[str]:
         )
     missing = {each["cluster"]: each["evidence"]["missing"] for each in manifest["clusters"]}
     report += [
-        f"What {cluster} does not use cannot be told: {reasons[PermissionType.ALLOW.name]}."
+        f"Cannot tell what {cluster} does not use: {reasons[PermissionType.ALLOW.name]}."
         for cluster, reasons in missing.items()
         if PermissionType.ALLOW.name in reasons
     ]
