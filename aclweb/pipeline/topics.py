@@ -460,8 +460,13 @@ def without_connector() -> str:
 
 def _cause(error: BaseException, topic: Topic) -> str:
     cause = cause_of(error, secrets=topic.secrets)
+    if cause != "TimeoutException":
+        return cause
     # Java's own, of a wait that is over, says nothing more.
-    return f"Nobody answered within {_PATIENCE_SECONDS} seconds." if cause == "TimeoutException" else cause
+    return (
+        f"Nobody answered within {_PATIENCE_SECONDS} seconds; check that its brokers run, and that this machine "
+        "reaches them."
+    )
 
 
 @dataclass
