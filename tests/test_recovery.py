@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from aclweb.inventory.models import LogSource
 from aclweb.operations import doctor
 from aclweb.operations.backup import HEADS
 from aclweb.runtime import datadir, keys
+from tests.pipeline.connector_folder import connector_in
 from tests.test_storage import run
 
 pytestmark = pytest.mark.long
@@ -289,6 +291,32 @@ def test_little_room_on_the_disk_is_reported(monkeypatch, settings, tmp_path):
     found = doctor._space()
 
     assert (found.ok, found.mend) == (False, "free space")
+
+
+def test_doctor_says_whether_logs_in_topics_can_be_read_and_how_else(cluster, settings, tmp_path):
+    settings.ACLWEB_KAFKA_CONNECTOR = str(tmp_path)
+
+    unneeded = doctor._topics()
+    LogSource.objects.create(cluster=cluster, topic="logs", topic_cluster=cluster, broker_by="key")
+    missing = doctor._topics()
+    connector_in(tmp_path)
+    found = doctor._topics()
+    settings.ACLWEB_SPARK_MASTER = ""
+
+    assert unneeded.ok is None
+    assert "Only a log in a topic needs it: python -m devstack.jars connector" in unneeded.sentence
+    assert (missing.ok, missing.mend) == (
+        False,
+        "python -m devstack.jars connector, then set ACLWEB_KAFKA_CONNECTOR to the folder that it prints",
+    )
+    assert missing.sentence == (
+        f"There is no jar in {tmp_path}, which ACLWEB_KAFKA_CONNECTOR names. So no log that is in a topic is read."
+    )
+    assert (found.ok, found.sentence) == (
+        True,
+        f"Spark 4.3.0 has its connector for Kafka, version 4.2.0, from {tmp_path}. This pair is tested.",
+    )
+    assert doctor._topics().ok is None
 
 
 def test_the_head_of_the_trail_is_in_the_backup(backed_up):

@@ -1,6 +1,7 @@
 """Starting everything with one command: parts that stand together, stop in order, and leave nothing behind."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -566,6 +567,16 @@ def test_what_is_installed_is_the_lock_alone_whatever_was_released_since(script)
 
     assert len(installs) >= 2
     assert all("--no-deps --require-hashes" in line for line in installs)
+
+
+def test_the_worker_that_reads_logs_finds_the_connector_where_it_is_mounted_or_copied():
+    image, compose = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", "docker-compose.yml")
+    )
+    (folder,) = re.findall(r"^ENV ACLWEB_KAFKA_CONNECTOR=(\S+)$", image, re.MULTILINE)
+
+    assert f"FROM spark AS spark-kafka\nCOPY connector/*.jar {folder}/\n" in image
+    assert f"}}:{folder}:ro\n" in compose
 
 
 @pytest.mark.parametrize("script", ["run", "test", ".ci/run", "requirements/setup.sh"])

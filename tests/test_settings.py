@@ -196,6 +196,18 @@ def setting(name, tmp_path, **environment):
     return out
 
 
+def test_the_connector_that_was_fetched_is_taken_unless_another_is_named(monkeypatch, tmp_path):
+    def named(**given):
+        cache = {"XDG_CACHE_HOME": str(tmp_path)}
+        return settings_under(monkeypatch, tmp_path, **cache, **given)["ACLWEB_KAFKA_CONNECTOR"]
+
+    before = named()
+    fetched = tmp_path / "aclweb" / "kafka" / "connector"
+    fetched.mkdir(parents=True)
+
+    assert (before, named(), named(ACLWEB_KAFKA_CONNECTOR="/mine")) == ("", str(fetched), "/mine")
+
+
 # --- What documents promise ---
 
 
@@ -236,8 +248,8 @@ def test_compose_builds_targets_that_the_dockerfile_has():
 def test_every_setting_that_a_document_names_exists(file):
     named = set(re.findall(r"\bACLWEB_[A-Z_]*[A-Z]\b", (ROOT / file).read_text(encoding="utf-8")))
 
-    # What compose itself reads, a port and a folder, and what tests read are no settings of the program.
-    assert named - {"ACLWEB_PORT", "ACLWEB_LOGS", "ACLWEB_TEST_SCALE"} <= known_names()
+    # What compose itself reads, a port and folders, and what tests read are no settings of the program.
+    assert named - {"ACLWEB_PORT", "ACLWEB_LOGS", "ACLWEB_CONNECTOR", "ACLWEB_TEST_SCALE"} <= known_names()
 
 
 def test_every_setting_of_ours_is_named_like_its_environment_variable_and_explained():

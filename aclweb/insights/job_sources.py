@@ -18,6 +18,7 @@ from aclweb.clusters.connection import java_settings
 from aclweb.insights.errors import InsightsError
 from aclweb.inventory.current import connection_of
 from aclweb.inventory.models import Cluster, LogSource
+from aclweb.pipeline.connector import find, installed_spark, jars_in
 
 
 def write_sources(sources: Sequence[dict[str, str]], folder: Path) -> Path:
@@ -57,15 +58,15 @@ def _write_private(file: Path, text: str) -> None:
 def connector() -> list[str]:
     """Return the words with which Spark gets its connector for Kafka; none where no cluster has a topic.
 
-    They are the same for all clusters, which so share one Spark. Raises InsightsError for a folder without jars.
+    They are the same for all clusters, which so share one Spark. Raises InsightsError where its jars do not do.
     """
     folder = settings.ACLWEB_KAFKA_CONNECTOR
     if not folder or not LogSource.objects.exclude(topic="").exists():
         return []
-    jars = sorted(Path(folder).glob("*.jar"))
-    if not jars:
+    spark = installed_spark()
+    found = find(folder, spark) if spark else None
+    if found and found.problem:
         raise InsightsError(
-            f"There is no jar in {folder}, which ACLWEB_KAFKA_CONNECTOR names; put the jars of Spark's connector for "
-            "Kafka there."
+            f"{found.problem} Put the jars of Spark's connector for Kafka there; `manage.py doctor` says how."
         )
-    return ["--conf", f"spark.jars={','.join(map(str, jars))}"]
+    return ["--conf", f"spark.jars={','.join(map(str, jars_in(folder)))}"]

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
 from aclweb.audit import heads, trail, triggers
 from aclweb.celery import app
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, LogSource
 from aclweb.inventory.work import pulses
+from aclweb.pipeline import connector
 from aclweb.runtime import storage
 from aclweb.runtime.java import JavaError, find_java
 
@@ -57,7 +58,7 @@ def examine() -> Iterator[Check]:
         yield (
             _safely(name, check) if database.ok else Check(name, None, "Not asked: the database is not well.")
         )
-    yield from (_safely("queue", _queue), _space(), _java(), _spark(), _proxy())
+    yield from (_safely("queue", _queue), _space(), _java(), _spark(), _safely("topics", _topics), _proxy())
 
 
 def _safely(name: str, check: Callable[[], Check]) -> Check:
@@ -233,6 +234,43 @@ def _spark() -> Check:
             "pip install --require-hashes -r requirements.txt, or set ACLWEB_SPARK_MASTER to nothing",
         )
     return Check("Spark", True, f"Log jobs run on {settings.ACLWEB_SPARK_MASTER}.")
+
+
+def _topics() -> Check:
+    """Return whether log jobs can read logs that are in Kafka topics."""
+    name, spark = "topics", connector.installed_spark()
+    if spark is None or not settings.ACLWEB_SPARK_MASTER:
+        return Check(name, None, "Not asked: no log job runs here.")
+    found = connector.find(settings.ACLWEB_KAFKA_CONNECTOR, spark)
+    if found and not found.problem:
+        fits = "This pair is tested." if found.is_tested else "By their versions they fit."
+        return Check(
+            name,
+            True,
+            f"Spark {spark.version} has its connector for Kafka, version {found.version}, from {found.where}. {fits}",
+        )
+    problem = found.problem if found else "Spark has no connector for Kafka."
+    if not _has_topics():
+        return Check(name, None, f"{problem} Only a log in a topic needs it: {_connector_mend()}")
+    return Check(name, False, f"{problem} So no log that is in a topic is read.", _connector_mend())
+
+
+def _has_topics() -> bool:
+    try:
+        return LogSource.objects.exclude(topic="").exists()
+    except DatabaseError:  # which another check reports
+        return False
+
+
+def _connector_mend() -> str:
+    if _is_installed("devstack"):
+        return (
+            "python -m devstack.jars connector, then set ACLWEB_KAFKA_CONNECTOR to the folder that it prints"
+        )
+    jars = ", ".join(connector.CONNECTOR)
+    if folder := settings.ACLWEB_KAFKA_CONNECTOR:
+        return f"put the jars {jars} into {folder}"
+    return f"put the jars {jars} into a folder, and set ACLWEB_KAFKA_CONNECTOR to it"
 
 
 def _is_installed(module: str) -> bool:

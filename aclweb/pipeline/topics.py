@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 from aclweb.acl.model import number_of
 from aclweb.acl.notation import KAFKA, UNKNOWN
 from aclweb.pipeline import totals
+from aclweb.pipeline.connector import CONNECTOR
 from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError, cause_of
 from aclweb.pipeline.files import SourceError
@@ -41,14 +42,6 @@ from aclweb.pipeline.writing import Writing
 
 MESSAGES_AT_ONCE = 1_000_000
 """Of one micro-batch, at most."""
-
-CONNECTOR = (
-    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
-    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
-    "org.apache.kafka:kafka-clients:3.9.2",
-    "org.apache.commons:commons-pool2:2.13.1",
-)
-"""Spark's connector for Kafka and all that it needs beside Spark, as it is tested."""
 
 SCHEME = "kafka:"
 """What stands before a topic where a table names the file of a record."""

@@ -14,6 +14,7 @@ from aclweb.inventory.admin import log_sources
 from aclweb.inventory.models import Cluster
 from aclweb.pipeline.log_sources import read_sources
 from aclweb.pipeline.topic_sources import topic_of
+from tests.pipeline.connector_folder import connector_in
 
 PASSWORD = "pass=word\x85'\"\\"
 
@@ -78,9 +79,18 @@ def test_spark_gets_its_connector_where_a_cluster_has_a_topic(topics, settings, 
     settings.ACLWEB_KAFKA_CONNECTOR = str(tmp_path)
     with pytest.raises(InsightsError, match=r"There is no jar in .*, which ACLWEB_KAFKA_CONNECTOR names"):
         job_sources.connector()
-    for name in ("b.jar", "a.jar"):
-        (tmp_path / name).touch()
+    jars = connector_in(tmp_path)
 
-    assert job_sources.connector() == ["--conf", f"spark.jars={tmp_path / 'a.jar'},{tmp_path / 'b.jar'}"]
+    assert job_sources.connector() == ["--conf", f"spark.jars={','.join(map(str, jars))}"]
     topics.log_sources.exclude(topic="").delete()
     assert job_sources.connector() == []
+
+
+def test_a_connector_that_does_not_fit_starts_no_job(topics, settings, tmp_path):
+    settings.ACLWEB_KAFKA_CONNECTOR = str(tmp_path)
+    connector_in(tmp_path)[-1].unlink()
+
+    with pytest.raises(
+        InsightsError, match=r"there is no jar of spark-token-provider-kafka-0-10\. Put the jars"
+    ):
+        job_sources.connector()

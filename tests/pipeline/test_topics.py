@@ -26,7 +26,6 @@ from aclweb.pipeline.table.changing import next_version
 from aclweb.pipeline.table.parts import ACCESS, TableError
 from aclweb.pipeline.table.versions import commit, latest
 from aclweb.pipeline.topics import (
-    CONNECTOR,
     Bound,
     Position,
     Span,
@@ -36,7 +35,6 @@ from aclweb.pipeline.topics import (
     read_client_options,
 )
 from devstack.jars import CONNECTOR as LOCK
-from devstack.jars import read_lock
 from devstack.java import java_home
 from tests.pipeline import plain
 from tests.pipeline.samples import BINDINGS, RULES
@@ -242,10 +240,6 @@ def test_a_job_that_reads_logs_themselves_takes_no_topic(tmp_path, capsys):
 def test_without_the_connector_the_sentence_says_what_to_give(spark):
     with pytest.raises(JobError, match=r"Spark has no connector for Kafka here; give it .*spark\.jars"):
         _ranges(spark, Topic("logs", "127.0.0.1:1"))
-
-
-def test_the_connector_that_the_sentence_names_is_the_one_that_is_tested():
-    assert {f"{jar.group}:{jar.artifact}:{jar.version}" for jar in read_lock(LOCK)} == set(CONNECTOR)
 
 
 def test_settings_of_a_client_are_read_as_kafkas_tools_take_them():

@@ -120,7 +120,9 @@ def shown(browser: Any, address: str) -> str:
 def loaded(cluster: Cluster) -> Counter[Asked]:
     """Return how often the pages count each request and answer."""
     rows: Counter[Asked] = Counter()
-    for row in requests_of(current_load(cluster)).select_related("request"):
+    load = current_load(cluster)
+    assert load is not None
+    for row in requests_of(load).select_related("request"):
         asked = row.request
         key = (asked.principal, asked.host, asked.operation, asked.resource_type, asked.resource_name)
         rows[*key, asked.allowed] += row.lines
