@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -21,7 +22,7 @@ from aclweb.inventory.models import Cluster, LogSource
 from aclweb.pipeline.connector import find, installed_spark, jars_in
 
 
-def write_sources(sources: Sequence[dict[str, str]], folder: Path) -> Path:
+def write_sources(sources: Sequence[dict[str, Any]], folder: Path) -> Path:
     """Write log sources as the option `--source` takes them; return the file. folder: one of this user alone.
 
     sources: as `log_sources.for_job` returns them. Raises InsightsError where a login cannot be used.
@@ -32,7 +33,7 @@ def write_sources(sources: Sequence[dict[str, str]], folder: Path) -> Path:
     return file
 
 
-def _with_login(source: dict[str, str], file: Path) -> dict[str, str]:
+def _with_login(source: dict[str, Any], file: Path) -> dict[str, Any]:
     if "topic" not in source:
         return source
     cluster = Cluster.objects.get(slug=source["topic_on"])

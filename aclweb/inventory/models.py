@@ -141,6 +141,8 @@ class LogSource(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="log_sources")
     # A file, a folder or a pattern with *, on the machine of the worker; empty for a topic.
     path = models.CharField(max_length=1000, blank=True)
+    # Whether a folder means the files of the folders in it too.
+    recursive = models.BooleanField(default=False)
     # A topic whose messages are records, on which cluster it is, and what names their brokers; empty for a path.
     topic = models.CharField(max_length=249, blank=True)
     topic_cluster = models.ForeignKey(

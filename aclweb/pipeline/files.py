@@ -90,7 +90,7 @@ def _why_no_file(path: str, *, is_recursive: bool) -> str:
     if not given.is_dir():
         return f"No log file is at {path!r}; name a file, a folder with files in it, or a pattern."
     if not is_recursive and any(found.is_dir() for found in _shown_in(given)):
-        return f"The folder {path!r} has folders in it and no file; name one of them, or read all with --recursive."
+        return f"The folder {path!r} has folders in it and no file; name one of them, or read them too (--recursive)."
     return f"The folder {path!r} has no file in it; name one that has, a file, or a pattern."
 
 

@@ -11,6 +11,7 @@ from aclweb.inventory.admin import log_sources
 from aclweb.inventory.admin.log_sources import (
     _LONGEST,
     FIELDS,
+    RECURSIVE,
     LogSourceError,
     add,
     change,
@@ -73,6 +74,7 @@ def test_who_added_changed_and_removed_a_log_source_is_recorded(cluster, ada):
         ({"pattern": "%q"}, "pattern", "The pattern '%q' has %q, which cannot be read back."),
         ({"pattern": "[%d] %m%n", "layout": "kafka"}, "pattern", "give a layout or a pattern."),
         ({"level": "TRACE"}, "level", "'TRACE' is no level; use DEBUG or INFO"),
+        ({"recursive": "no"}, "recursive", "'no' is no answer; write yes, or leave it empty."),
     ],
 )
 def test_what_cannot_be_a_log_source_is_refused_beside_its_field(cluster, ada, given, field, told):
@@ -105,10 +107,41 @@ def test_paths_given_on_the_command_line_keep_what_is_known_of_those_that_stay(c
     assert log_sources.for_job(cluster) == [{"path": "/a", "broker": "one"}, {"path": "/c"}]
 
 
+def test_a_folder_is_read_with_the_folders_in_it_where_somebody_says_so(cluster, ada):
+    source = add(actor=ada, cluster=cluster, path="/logs", recursive="yes")
+    assert for_job(cluster) == [{"path": "/logs", "recursive": True}]
+    assert not change(actor=ada, source=source, recursive="yes")
+    assert change(actor=ada, source=source, recursive="")
+
+    assert for_job(cluster) == [{"path": "/logs"}]
+    told = [trail.sentence(event) for event in Event.objects.order_by("pk")][-2:]
+    assert told == [
+        f"ada added the log source /logs of {cluster}: path is /logs, reading folders in a folder is yes.",
+        f"ada changed the log source /logs of {cluster}: reading folders in a folder is not set.",
+    ]
+
+
+def test_folders_of_paths_given_on_the_command_line_are_read_until_it_says_otherwise(cluster, ada):
+    add(actor=ada, cluster=cluster, path="/a", broker="one")
+
+    call_command("cluster", "set", cluster.slug, "--logs", "/a", "--logs", "/b", "--logs-recursive")
+    assert for_job(cluster) == [
+        {"path": "/a", "recursive": True, "broker": "one"},
+        {"path": "/b", "recursive": True},
+    ]
+    call_command("cluster", "set", cluster.slug, "--logs", "/a")
+    assert for_job(cluster) == [{"path": "/a", "recursive": True, "broker": "one"}]
+    call_command("cluster", "set", cluster.slug, "--logs", "/a", "--no-logs-recursive")
+    assert for_job(cluster) == [{"path": "/a", "broker": "one"}]
+    with pytest.raises(CommandError, match="--logs-recursive says how --logs is read; give --logs too"):
+        call_command("cluster", "set", cluster.slug, "--logs-recursive")
+
+
 def test_a_value_is_as_long_as_its_column():
-    columns = [name for name in FIELDS if name != "topic_on"]
+    columns = [name for name in FIELDS if name not in ("topic_on", "recursive")]
     assert {name: LogSource._meta.get_field(name).max_length for name in columns} | {
-        "topic_on": Cluster._meta.get_field("slug").max_length
+        "topic_on": Cluster._meta.get_field("slug").max_length,
+        "recursive": len(RECURSIVE),
     } == _LONGEST
 
 
@@ -150,6 +183,7 @@ def test_a_topic_is_a_log_source_with_the_cluster_that_has_it(cluster, other_clu
         ({"topic_on": "zk"}, "topic_on", "zk is read from ZooKeeper, so no broker of it is known"),
         ({"broker_by": "value"}, "broker_by", "'value' names no broker; use key or topic."),
         ({"broker": "one"}, "broker", "The messages of a topic name their brokers, or nothing does"),
+        ({"recursive": "yes"}, "recursive", "A topic has no folders; leave this empty."),
         ({"level": "INFO"}, "level", "What a topic holds is read from it; leave this open."),
     ],
 )

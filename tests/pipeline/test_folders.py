@@ -82,7 +82,7 @@ def test_a_table_is_extended_from_the_folders_in_a_folder(folder, tmp_path):
         (
             ("broker-1", "broker-2"),
             (),
-            "The folder {path!r} has folders in it and no file; name one of them, or read all with --recursive.",
+            "The folder {path!r} has folders in it and no file; name one of them, or read them too (--recursive).",
         ),
         (
             ("broker-1",),

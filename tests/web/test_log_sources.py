@@ -14,6 +14,7 @@ from aclweb.inventory.admin.log_sources import for_job
 URL = "/c/test-eu/log-sources/"
 GIVEN = {
     "path": "/var/log/kafka/*.log",
+    "recursive": "",
     "broker": "broker-1",
     "time_zone": "Europe/Berlin",
     "level": "DEBUG",
@@ -46,6 +47,19 @@ def test_an_administrator_adds_changes_and_removes_a_log_source(cluster, admin):
 
     assert "Removed /var/log/kafka/*.log." in text(admin.post(f"{URL}{number}/remove/", follow=True))
     assert for_job(cluster) == []
+
+
+def test_an_administrator_has_the_folders_in_a_folder_read(cluster, admin):
+    given = GIVEN | {"path": "/var/log/kafka", "recursive": "yes"}
+
+    page = admin.post(URL, given, follow=True)
+    number = cluster.log_sources.get().pk
+
+    assert "with folders in it" in text(page)
+    assert for_job(cluster)[0]["recursive"] is True
+    assert '<option value="yes" selected>' in text(admin.get(f"{URL}{number}/"))
+    admin.post(f"{URL}{number}/", given | {"recursive": ""})
+    assert "recursive" not in for_job(cluster)[0]
 
 
 def test_what_is_wrong_is_said_beside_its_field_and_nothing_typed_is_lost(cluster, admin):
@@ -81,10 +95,14 @@ def test_a_log_source_of_another_cluster_is_not_there(cluster, other_cluster, ad
 
 def test_a_program_gets_the_log_sources(cluster, cho, signed_in):
     cluster.log_sources.create(path="/logs", layout="strimzi")
+    cluster.log_sources.create(path="/more", recursive=True)
 
     found = signed_in(cho).get("/api/v1/clusters/test-eu/log-sources/").json()
 
-    assert [row["path"] for row in found["results"]] == ["/logs"]
+    assert [(row["path"], row["recursive"]) for row in found["results"]] == [
+        ("/logs", False),
+        ("/more", True),
+    ]
     assert found["results"][0]["layout"] == "strimzi"
 
 
@@ -117,6 +135,31 @@ def test_what_the_shell_named_elsewhere_can_be_changed_on_the_page_but_not_moved
     assert admin.post(address, GIVEN | {"path": "/data/b.log"}).status_code == 422
     assert admin.post(address, GIVEN | {"path": "/mnt/logs/*/b.log"}).status_code == 302
     assert cluster.log_sources.get().path == "/mnt/logs/*/b.log"
+
+
+def test_a_page_has_no_folders_read_that_hold_a_log_of_another_cluster(admin, cluster, other_cluster):
+    other_cluster.log_sources.create(path="/var/log/kafka/prod/deep/a.log")
+    pattern = GIVEN | {"path": "/var/log/kafka/*"}
+
+    refused = admin.post(URL, pattern | {"recursive": "yes"})
+    taken = admin.post(URL, pattern)
+    # Nor by a change of what was named without them.
+    number = cluster.log_sources.get().pk
+    changed = admin.post(f"{URL}{number}/", pattern | {"recursive": "yes"})
+
+    assert (refused.status_code, taken.status_code, changed.status_code) == (422, 302, 422)
+    assert all("means logs of another cluster too" in text(page) for page in (refused, changed))
+    assert not cluster.log_sources.get().recursive
+
+
+def test_a_page_names_nothing_below_a_folder_of_another_cluster_whose_folders_are_read(
+    admin, cluster, other_cluster
+):
+    other_cluster.log_sources.create(path="/var/log/kafka/p*", recursive=True)
+
+    page = admin.post(URL, GIVEN | {"path": "/var/log/kafka/prod/deep/a.log"})
+
+    assert "means logs of another cluster too" in text(page)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,16 @@ trail.register("logs.changed", "{actor} changed the log source {path} of {cluste
 trail.register("logs.removed", "{actor} removed the log source {path} of {cluster}.")
 
 OF_TOPIC = ("topic", "topic_on", "broker_by")
-FIELDS = ("path", *OF_TOPIC, "broker", "time_zone", "layout", "pattern", "level")
+FIELDS = ("path", "recursive", *OF_TOPIC, "broker", "time_zone", "layout", "pattern", "level")
 """A source has a path, or a topic: `topic_on` is the short name of the cluster that has it."""
+
+RECURSIVE = "yes"
+"""The value of `recursive` where a folder means the files of the folders in it too; empty where it does not."""
+
 # Characters, as the columns have them.
 _LONGEST = {
     "path": 1000,
+    "recursive": 3,
     "topic": 249,
     "topic_on": 60,
     "broker_by": 5,
@@ -40,10 +45,12 @@ _LONGEST = {
     "level": 5,
 }
 _WORDS = {"time_zone": "time zone", "topic_on": "the topic's cluster", "broker_by": "the broker's name"}
+_WORDS |= {"recursive": "reading folders in a folder"}
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 # What only a path has: a topic says it itself.
 _NOT_OF_TOPIC = {
     "path": "A topic is named too; a source is a path or a topic, so leave one of them empty.",
+    "recursive": "A topic has no folders; leave this empty.",
     "broker": "The messages of a topic name their brokers, or nothing does; leave this empty.",
     "level": "What a topic holds is read from it; leave this open.",
 }
@@ -100,12 +107,15 @@ def change(
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=source.cluster_id)
         row = LogSource.objects.select_related("cluster", "topic_cluster").get(pk=source.pk)
-        before = {name: getattr(row, name) for name in FIELDS}
+        before = texts_of(row)
         values = _whole(row.cluster, before | _cleaned(given))
         differing = {name: value for name, value in values.items() if before[name] != value}
         if not differing:
             return False
-        is_elsewhere = any(name in differing for name in ("path", "topic", "topic_on"))
+        # What is below a folder was not named before either.
+        is_elsewhere = any(name in differing for name in ("path", "topic", "topic_on")) or differing.get(
+            "recursive"
+        )
         _check(row.cluster, values, row, within if is_elsewhere else None)
         columns = _columns(differing)
         for name, value in columns.items():
@@ -114,6 +124,12 @@ def change(
         _record(actor, "logs.changed", row, told=_in_words(differing))
     source.refresh_from_db()
     return True
+
+
+def texts_of(source: LogSource) -> dict[str, str]:
+    """Return the values of FIELDS that a log source has, as texts."""
+    found = {name: str(getattr(source, name)) for name in FIELDS}
+    return found | {"recursive": RECURSIVE if source.recursive else ""}
 
 
 def _whole(cluster: Cluster, values: Mapping[str, str]) -> dict[str, str]:
@@ -132,6 +148,8 @@ def _columns(values: Mapping[str, str]) -> dict[str, Any]:
     columns: dict[str, Any] = {name: value for name, value in values.items() if name != "topic_on"}
     if "topic_on" in values:
         columns["topic_cluster"] = Cluster.objects.filter(slug=values["topic_on"]).first()
+    if "recursive" in values:
+        columns["recursive"] = bool(values["recursive"])
     return columns
 
 
@@ -142,21 +160,28 @@ def remove(*, actor: trail.Named | str, source: LogSource) -> None:
         source.delete()
 
 
-def set_paths(*, actor: trail.Named | str, cluster: Cluster, paths: Sequence[str]) -> bool:
+def set_paths(
+    *, actor: trail.Named | str, cluster: Cluster, paths: Sequence[str], recursive: bool | None = None
+) -> bool:
     """Have exactly these paths as log sources; those that are there already keep what is known of them.
 
+    recursive: whether the folders among them mean the files of folders in them too; None keeps what is said of each.
     Return False if nothing differs. Raises LogSourceError.
     """
+    given = {} if recursive is None else {"recursive": RECURSIVE if recursive else ""}
     with transaction.atomic():
         there = {source.path: source for source in cluster.log_sources.filter(topic="")}
         wanted = dict.fromkeys(path.strip() for path in paths if path.strip())
         for path, source in there.items():
             if path not in wanted:
                 remove(actor=actor, source=source)
+        changed = there.keys() != wanted.keys()
         for path in wanted:
             if path not in there:
-                add(actor=actor, cluster=cluster, path=path)
-    return there.keys() != wanted.keys()
+                add(actor=actor, cluster=cluster, path=path, **given)
+            elif given:
+                changed = change(actor=actor, source=there[path], **given) or changed
+    return changed
 
 
 def set_topics(*, actor: trail.Named | str, cluster: Cluster, topics: Sequence[str], broker_by: str) -> bool:
@@ -183,14 +208,16 @@ def set_topics(*, actor: trail.Named | str, cluster: Cluster, topics: Sequence[s
     return changed
 
 
-def for_job(cluster: Cluster) -> list[dict[str, str]]:
+def for_job(cluster: Cluster) -> list[dict[str, Any]]:
     """Return what is known of each log source, without what is empty.
 
     The pipeline's option `--source` takes it so, where the cluster of a topic is replaced by how it is reached.
     """
     rows = cluster.log_sources.select_related("topic_cluster")
-    found = [{name: str(getattr(row, name)) for name in FIELDS} for row in rows]
-    return [{name: value for name, value in row.items() if value} for row in found]
+    return [
+        {name: value if name != "recursive" else True for name, value in texts_of(row).items() if value}
+        for row in rows
+    ]
 
 
 def _cleaned(given: Mapping[str, str]) -> dict[str, str]:
@@ -210,7 +237,7 @@ def _check(cluster: Cluster, values: Mapping[str, str], row: LogSource | None, w
     faults |= (
         _topic_faults(cluster, values, within)
         if values["topic"]
-        else _path_faults(cluster, values["path"], within, faults)
+        else _path_faults(cluster, values, within, faults)
     )
     if values["layout"] and values["pattern"]:
         faults.setdefault("pattern", "A layout is chosen too; give a layout or a pattern.")
@@ -221,9 +248,10 @@ def _check(cluster: Cluster, values: Mapping[str, str], row: LogSource | None, w
 
 
 def _path_faults(
-    cluster: Cluster, path: str, within: Limits | None, known: Mapping[str, str]
+    cluster: Cluster, values: Mapping[str, str], within: Limits | None, known: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what is wrong with a path that is written as one; known: what is wrong already."""
+    path = values["path"]
     if "path" in known:
         return {}
     if fault := _path_fault(path):
@@ -233,7 +261,7 @@ def _path_faults(
             "path": f"{path} is outside the folders in which a page may name logs; name one below "
             f"{' or '.join(map(str, within.folders))}, or ask who runs aclweb to add its folder to ACLWEB_LOG_FOLDERS."
         }
-    if within is not None and _is_anothers(cluster, path):
+    if within is not None and _is_anothers(cluster, path, is_recursive=bool(values["recursive"])):
         return {
             "path": f"{path} means logs of another cluster too; name those of {cluster} alone, or have them set on the "
             "command line."
@@ -291,6 +319,8 @@ def _fault(name: str, value: str) -> str:
             return str(error)
     if name == "broker_by" and value not in LogSource.BrokerBy.values:
         return f"{value!r} names no broker; use key or topic."
+    if name == "recursive" and value not in ("", RECURSIVE):
+        return f"{value!r} is no answer; write {RECURSIVE}, or leave it empty."
     if name == "level" and value not in LogSource.Level.values:
         return f"{value!r} is no level; use DEBUG or INFO, or leave it open."
     return ""
@@ -312,17 +342,24 @@ def _is_within(path: str, folders: Sequence[Path]) -> bool:
     )
 
 
-def _is_anothers(cluster: Cluster, path: str) -> bool:
+def _is_anothers(cluster: Cluster, path: str, *, is_recursive: bool) -> bool:
     """Whether a path means what a log source of another cluster means, as far as their texts tell."""
-    others = LogSource.objects.exclude(cluster=cluster).filter(topic="").values_list("path", flat=True)
-    return any(_means(path, other) or _means(other, path) for other in others)
+    others = LogSource.objects.exclude(cluster=cluster).filter(topic="")
+    return any(
+        _means(path, other, is_recursive=is_recursive) or _means(other, path, is_recursive=is_theirs)
+        for other, is_theirs in others.values_list("path", "recursive")
+    )
 
 
-def _means(one: str, other: str) -> bool:
-    """Whether two files, folders or patterns may have a file in common, or the first is a folder of the second."""
+def _means(one: str, other: str, *, is_recursive: bool) -> bool:
+    """Whether two files, folders or patterns may have a file in common, or the first is a folder of the second.
+
+    is_recursive: a pattern means the folders that it finds with all that is below them.
+    """
     ours, theirs = Path(one).parts, Path(other).parts
+    is_below = is_recursive or not re.search(r"[*?\[]", Path(one).name)
     return all(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in zip(ours, theirs, strict=False)) and (
-        len(ours) <= len(theirs) if not re.search(r"[*?\[]", Path(one).name) else len(ours) == len(theirs)
+        len(ours) <= len(theirs) if is_below else len(ours) == len(theirs)
     )
 
 

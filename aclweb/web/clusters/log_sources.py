@@ -33,6 +33,13 @@ class LogSourceForm(forms.Form):
         widget=forms.TextInput(attrs=_NAME),
         help_text="A file, a folder or a pattern, on the worker's machine: /var/log/kafka/kafka-authorizer.log*",
     )
+    recursive = forms.ChoiceField(
+        label="Folders in a folder",
+        required=False,
+        choices=[("", "left out"), (log_sources.RECURSIVE, "read too")],
+        widget=forms.Select(attrs=_SELECT),
+        help_text="Where the path is a folder, or a pattern that finds folders. Links to folders are left out.",
+    )
     topic = forms.CharField(
         label="Or a topic",
         required=False,
@@ -122,7 +129,7 @@ def _form(
     clusters = _with_topics(request.user, cluster)
     initial = None
     if source is not None:
-        initial = {name: getattr(source, name) for name in log_sources.FIELDS}
+        initial = log_sources.texts_of(source)
         if source.topic_cluster is not None and source.topic_cluster not in clusters:
             clusters.append(
                 source.topic_cluster

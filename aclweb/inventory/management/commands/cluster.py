@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import BooleanOptionalAction
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,11 @@ class Command(BaseCommand):
             part.add_argument("--approvals", type=int, help="how many people must approve a change")
             part.add_argument(
                 "--logs", action="append", metavar="PATH", help="its authorizer logs; repeatable"
+            )
+            part.add_argument(
+                "--logs-recursive",
+                action=BooleanOptionalAction,
+                help="with --logs: read the files of folders in a folder too",
             )
             part.add_argument(
                 "--log-topic",
@@ -214,7 +220,16 @@ def _set_logs(cluster: Cluster, options: dict[str, Any]) -> bool:
     """Have the paths and the topics that are given as log sources; return whether anything differs."""
     changed = False
     if options["logs"]:
-        changed = log_sources.set_paths(actor=at_the_shell(), cluster=cluster, paths=options["logs"])
+        changed = log_sources.set_paths(
+            actor=at_the_shell(),
+            cluster=cluster,
+            paths=options["logs"],
+            recursive=options["logs_recursive"],
+        )
+    elif options["logs_recursive"] is not None:
+        raise log_sources.LogSourceError(
+            {"recursive": "--logs-recursive says how --logs is read; give --logs too."}
+        )
     if options["log_topic"]:
         by = options["log_topic_broker"]
         changed |= log_sources.set_topics(
