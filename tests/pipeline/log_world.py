@@ -113,7 +113,8 @@ class World:
         self._put(target, data)
         if self.rng.random() < 0.3:
             self.look(log)
-        plain.unlink()
+        # Something may have happened to it during a look.
+        plain.unlink(missing_ok=True)
 
     def remove(self, log: Path) -> None:
         file = self._one_of(log, lambda file: file not in (log, self.written_to[log]))
