@@ -168,7 +168,7 @@ def set_paths(
     recursive: whether the folders among them mean the files of folders in them too; None keeps what is said of each.
     Return False if nothing differs. Raises LogSourceError.
     """
-    given = {} if recursive is None else {"recursive": RECURSIVE if recursive else ""}
+    given: dict[str, Any] = {} if recursive is None else {"recursive": RECURSIVE if recursive else ""}
     with transaction.atomic():
         there = {source.path: source for source in cluster.log_sources.filter(topic="")}
         wanted = dict.fromkeys(path.strip() for path in paths if path.strip())
