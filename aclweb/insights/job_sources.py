@@ -19,7 +19,7 @@ from aclweb.clusters.connection import java_settings
 from aclweb.insights.errors import InsightsError
 from aclweb.inventory.current import connection_of
 from aclweb.inventory.models import Cluster, LogSource
-from aclweb.pipeline.connector import find, installed_spark, jars_in
+from aclweb.pipeline.connector import find, installed_spark, jars_with
 
 
 def write_sources(sources: Sequence[dict[str, Any]], folder: Path) -> Path:
@@ -66,8 +66,10 @@ def connector() -> list[str]:
         return []
     spark = installed_spark()
     found = find(folder, spark) if spark else None
-    if found and found.problem:
-        raise InsightsError(
-            f"{found.problem} Put the jars of Spark's connector for Kafka there; `manage.py doctor` says how."
-        )
-    return ["--conf", f"spark.jars={','.join(map(str, jars_in(folder)))}"]
+    if spark is None or found is None:
+        return []
+    if found.problem:
+        raise InsightsError(f"{found.problem} `manage.py doctor` says how to get jars that do.")
+    # What spark-defaults.conf names, Spark gets anyway.
+    is_given = Path(found.where) == Path(folder)
+    return ["--conf", f"spark.jars={','.join(jars_with(folder, spark))}"] if is_given else []

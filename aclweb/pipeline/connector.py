@@ -67,20 +67,20 @@ def installed_spark() -> Spark | None:
 
 def find(folder: str, spark: Spark) -> Found | None:
     """Return the connector that log jobs get; None where nobody named one. folder: that somebody named, or empty."""
-    if folder:
-        return _in_folder(Path(folder), spark)
     defaults = spark.conf / _DEFAULTS
-    named = dict(_named_in(defaults))
+    named = dict(_versions(map(_file_name, _named_in(defaults, r"spark\.jars(\.packages)?"))))
     if _ITSELF in named:
         # What it needs beside itself, Spark may fetch.
         return _judged(str(defaults), named, spark, needed=(_ITSELF,))
+    if folder:
+        return _in_folder(Path(folder), spark)
     own = dict(_versions(file.name for file in _jars_in(spark.jars)))
     return _judged(str(spark.jars), own, spark) if _ITSELF in own else None
 
 
-def jars_in(folder: str) -> list[Path]:
-    """Return the jars of a folder that somebody named; none where it has none or is not there."""
-    return _jars_in(Path(folder))
+def jars_with(folder: str, spark: Spark) -> list[str]:
+    """Return the jars that Spark needs to have the connector of a folder beside those that it gets anyway."""
+    return [*_named_in(spark.conf / _DEFAULTS, r"spark\.jars"), *map(str, _jars_in(Path(folder)))]
 
 
 def _in_folder(folder: Path, spark: Spark) -> Found:
@@ -117,17 +117,19 @@ def _jars_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.jar"))
 
 
-def _named_in(defaults: Path) -> list[tuple[str, tuple[str, str]]]:
-    """Return the jars that spark-defaults.conf names as files or by their coordinates."""
+def _named_in(defaults: Path, key: str) -> list[str]:
+    """Return what spark-defaults.conf has for keys like this one: paths of jars, or their coordinates."""
     try:
         lines = defaults.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    values = [line for line in lines if re.match(r"\s*spark\.jars(\.packages)?[\s=:]", line)]
-    names = [
-        re.split(r"[/:]", text, maxsplit=1)[-1] for line in values for text in re.split(r"[\s,=]+", line)
-    ]
-    return _versions(name.rpartition("/")[2] for name in names)
+    found = [line[match.end() :] for line in lines if (match := re.match(rf"\s*{key}\s*[\s=:]\s*", line))]
+    return [text for value in found for text in re.split(r"[\s,]+", value) if text]
+
+
+def _file_name(named: str) -> str:
+    """Return the name of the file that a path means, or ARTIFACT:VERSION of coordinates."""
+    return named.rpartition("/")[2] if named.endswith(".jar") else named.partition(":")[2]
 
 
 def _versions(names: Iterable[str]) -> list[tuple[str, tuple[str, str]]]:

@@ -76,7 +76,7 @@ def test_a_login_that_cannot_be_used_is_told_and_not_repeated(topics, other_clus
 
 
 def test_spark_gets_its_connector_where_a_cluster_has_a_topic(topics, settings, tmp_path):
-    settings.ACLWEB_KAFKA_CONNECTOR = str(tmp_path)
+    settings.ACLWEB_KAFKA_CONNECTOR = f"{tmp_path}/"
     with pytest.raises(InsightsError, match=r"There is no jar in .*, which ACLWEB_KAFKA_CONNECTOR names"):
         job_sources.connector()
     jars = connector_in(tmp_path)
@@ -91,6 +91,6 @@ def test_a_connector_that_does_not_fit_starts_no_job(topics, settings, tmp_path)
     connector_in(tmp_path)[-1].unlink()
 
     with pytest.raises(
-        InsightsError, match=r"there is no jar of spark-token-provider-kafka-0-10\. Put the jars"
+        InsightsError, match=r"there is no jar of spark-token-provider-kafka-0-10\. `manage.py doctor`"
     ):
         job_sources.connector()

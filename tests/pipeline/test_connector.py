@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aclweb.pipeline.connector import CONNECTOR, Spark, find, installed_spark
+from aclweb.pipeline.connector import CONNECTOR, Spark, find, installed_spark, jars_with
 from devstack.jars import CONNECTOR as LOCK
 from devstack.jars import read_lock
 from tests.pipeline.connector_folder import connector_in
@@ -80,6 +80,17 @@ def test_a_connector_that_spark_defaults_name_is_found(here, line):
     found = find("", here)
 
     assert (found.where, found.version, found.problem) == (str(defaults), "4.2.0", "")
+
+
+def test_what_spark_defaults_name_counts_before_a_folder_and_other_jars_there_stay(here, given):
+    jars = connector_in(given)
+    defaults = here.conf / "spark-defaults.conf"
+    defaults.write_text("spark.jars /opt/j/a.jar, /opt/j/b.jar\nspark.jars.packages org.x:y:1\n")
+
+    assert find(str(given), here).where == str(given)
+    assert jars_with(str(given), here) == ["/opt/j/a.jar", "/opt/j/b.jar", *map(str, jars)]
+    defaults.write_text(f"spark.jars.packages {CONNECTOR[0]}\n")
+    assert find(str(given), here).where == str(defaults)
 
 
 def test_a_connector_among_sparks_own_jars_is_found(here):
