@@ -35,8 +35,9 @@ for number, step in enumerate(["Starting Spark", "Deciding", "Adding up"]):
     os.write(pipe, (json.dumps(line) + "\\n").encode())
 if what == "hang":
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    with open(prepared, "w") as file:
+    with open(prepared + ".new", "w") as file:
         file.write(f"{os.getpid()} {child.pid}")
+    os.replace(prepared + ".new", prepared)
     while True:
         os.write(pipe, (json.dumps(line) + "\\n").encode())
         time.sleep(0.05)
