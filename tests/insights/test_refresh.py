@@ -39,6 +39,7 @@ from aclweb.pipeline.snapshot import read_snapshot
 from tests import forkserver
 from tests.insights.conftest import BINDINGS
 from tests.insights.results import request, use, write_result
+from tests.pipeline.test_topics import FEW_LINES
 from tests.servers import need_java
 
 LOG = """\
@@ -49,8 +50,6 @@ based on rule DefaultDeny (kafka.authorizer.logger)
 Topic:LITERAL:payments.eu for request = Fetch with resourceRefCount = 1 \
 based on rule SuperUser (kafka.authorizer.logger)
 """
-# So few lines are read before generated code has been compiled.
-FEW_LINES = "spark.sql.codegen.wholeStage false\nspark.sql.codegen.factoryMode NO_CODEGEN\n"
 
 
 def logs_at(cluster: Cluster, *paths: str) -> None:
@@ -68,11 +67,16 @@ def logged(read_cluster, tmp_path, settings):
 @pytest.mark.spark
 def test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round(logged, monkeypatch, tmp_path):
     need_java()
-    (tmp_path / "spark-defaults.conf").write_text(FEW_LINES)
-    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     told, children = [], []
     run, start = rounds.Round.run, spark_child.start_round
-    monkeypatch.setattr(rounds.Round, "run", lambda *given: told.append(run(*given)) or told[-1])
+    # As words and in no file: a JVM whose class path begins with another folder reads every class anew.
+    few_lines = [f"--conf={setting}" for setting in FEW_LINES]
+
+    def noted(one, words, *given):
+        told.append(run(one, [*words, *few_lines], *given))
+        return told[-1]
+
+    monkeypatch.setattr(rounds.Round, "run", noted)
     monkeypatch.setattr(
         spark_child, "start_round", lambda *given: children.append(start(*given)) or children[-1]
     )
