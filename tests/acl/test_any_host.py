@@ -99,13 +99,13 @@ def checked(bindings: list[AclBinding], request: AccessRequest, settings: Author
 
 def test_every_address_has_one_part_with_the_answer_that_authorize_gives_there() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(2_000 * SCALE):
+    for seed in range(1_000 * SCALE):
         bindings, request, settings = random_host_world(random.Random(seed))
         try:
             seen[checked(bindings, request, settings).result.name] += 1
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {settings}, {bindings}, {request}") from error
-    assert min(seen[result.name] for result in HostResult) > 10 * SCALE, seen
+    assert min(seen[result.name] for result in HostResult) > 5 * SCALE, seen
 
 
 def test_an_allow_from_one_host_depends_and_names_both_sides() -> None:

@@ -20,7 +20,7 @@ from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, assert_balanced, crowded_case, random_case, with_unknowns
 
-CASES = 2_000 * SCALE
+CASES = 1_000 * SCALE
 BOTH = pytest.mark.parametrize(
     "settings",
     [AuthorizerSettings("standard"), AuthorizerSettings("acl")],

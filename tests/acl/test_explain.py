@@ -24,7 +24,7 @@ from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
 from tests.random_cases import SCALE, crowded_case, random_case
 
-CASES = 600 * SCALE
+CASES = 300 * SCALE
 
 
 def why(

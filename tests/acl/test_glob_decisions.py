@@ -50,7 +50,7 @@ def result(request, *bindings, settings=GLOB):
 @pytest.mark.parametrize("by_type", [False, True])
 def test_decide_authorize_and_the_reference_agree_on_random_worlds_with_globs(by_type: bool) -> None:
     answers: Counter[tuple[str, str]] = Counter()
-    for seed in range(1500 * SCALE):
+    for seed in range(750 * SCALE):
         world, request = random_case(seed, authorizer="glob", by_type=by_type)
         index = AclIndex(world.bindings)
         decision = authorize(request, index, world.settings)
@@ -64,7 +64,7 @@ def test_decide_authorize_and_the_reference_agree_on_random_worlds_with_globs(by
 
 def test_what_is_explained_of_random_worlds_with_globs_holds_when_decided_again() -> None:
     fixed = 0
-    for seed in range(400 * SCALE):
+    for seed in range(200 * SCALE):
         world, request = random_case(seed, authorizer="glob", by_type=seed % 4 == 0)
         decision = authorize(request, AclIndex(world.bindings), world.settings)
         told = explain(decision)
@@ -82,7 +82,7 @@ def test_what_is_explained_of_random_worlds_with_globs_holds_when_decided_again(
 
 def test_unknown_values_beside_globs_are_reported_alike_by_decide_and_authorize() -> None:
     undecided = 0
-    for seed in range(400 * SCALE):
+    for seed in range(200 * SCALE):
         rng = random.Random(f"unknown beside globs {seed}")
         # In a small world all ACLs of a principal may be unknown.
         world = random_world(rng, authorizer="glob", most=24 if seed % 2 else 5)

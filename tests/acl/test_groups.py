@@ -65,7 +65,7 @@ from tests.each import each
 from tests.random_cases import SCALE
 
 LISTS = ("gains", "loses", "recovered", "depends")
-CHUNKS, WORLDS = 10, 15 * SCALE
+CHUNKS, WORLDS = 10, 8 * SCALE
 Cells = dict[tuple[object, ...], tuple[object, ...]]
 
 # Prints the groups of an edit that gives each of several hosts an answer of its own.

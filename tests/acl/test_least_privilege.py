@@ -377,7 +377,7 @@ def questions(bindings: tuple[AclBinding, ...], logged: list[Used]) -> list[Acce
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_proposal_gives_nobody_anything_and_takes_nothing_that_was_used(chunk: int) -> None:
     met: Counter[str] = Counter()
-    for seed in range(chunk * 60 * SCALE, (chunk + 1) * 60 * SCALE):
+    for seed in range(chunk * 30 * SCALE, (chunk + 1) * 30 * SCALE):
         answer, bindings, logged, settings, _ = random_proposal(seed)
         before, after = AclIndex(bindings), AclIndex(answer.delta.applied_to(bindings))
         for each in logged:
@@ -401,7 +401,7 @@ def test_a_proposal_gives_nobody_anything_and_takes_nothing_that_was_used(chunk:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_each_acl_of_a_proposal_is_needed_by_a_logged_request(chunk: int) -> None:
     checked = 0
-    for seed in range(chunk * 60 * SCALE, (chunk + 1) * 60 * SCALE):
+    for seed in range(chunk * 30 * SCALE, (chunk + 1) * 30 * SCALE):
         answer, bindings, logged, settings, _ = random_proposal(seed)
         if settings.allow_everyone or any(binding.has_unknown for binding in bindings):
             continue

@@ -2,7 +2,7 @@
 
 Worlds are drawn so that what breaks matchers is frequent: `*` on both sides of a DENY,
 prefixes of each other, `User:*` beside named and odd principals, hosts in every spelling.
-Each claim is tried under every profile, on 50 examples and with ACLWEB_TEST_SCALE=full on
+Each claim is tried under every profile, on 30 examples and with ACLWEB_TEST_SCALE=full on
 20,000. Names that sort before `*` are never drawn.
 """
 
@@ -84,7 +84,7 @@ PROFILES = (("standard", "4.4"), ("standard", "4.3"), ("standard", "3.9"), ("acl
 
 both_modes = pytest.mark.parametrize("opens", [False, True], ids=["refuses", "allows"])
 enough = search_settings(
-    max_examples=20_000 if FULL else 50,
+    max_examples=20_000 if FULL else 30,
     deadline=None,
     derandomize=not FULL,
     suppress_health_check=[HealthCheck.too_slow],

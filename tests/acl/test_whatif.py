@@ -43,7 +43,7 @@ from tests.random_cases import (
 )
 
 CHUNKS = 4
-SEEDS_PER_CHUNK = 20 * SCALE
+SEEDS_PER_CHUNK = 10 * SCALE
 FREE_NAMES = (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 NEW_NAMES = {
