@@ -58,9 +58,13 @@ install_requirements() {
     # Setuptools builds Spark's package. It is locked too, so nothing comes in without its checksum.
     .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/build.txt \
         || fail "The packages of requirements/build.txt could not be installed; pip's own words are above."
+    # A site imports most of what it installs, in several processes at once, so pip compiles it. Tests import a third of
+    # the much that they install, most of it first in one process.
+    [ "$1" = dev ] && compiling=--no-compile || compiling=--compile
     # A lock names every package. Without --no-deps, pip takes the newest release of one that another asks with an
     # extra, and refuses it for having no checksum.
-    .venv/bin/python -m pip install --disable-pip-version-check --no-deps --require-hashes --no-build-isolation -r "$lock" \
+    .venv/bin/python -m pip install --disable-pip-version-check --no-deps --require-hashes --no-build-isolation \
+        "$compiling" -r "$lock" \
         || fail "The packages of $lock could not be installed; pip's own words are above. Type the command again to go on."
     .venv/bin/python -m pip check --disable-pip-version-check >/dev/null \
         || fail "The packages of $lock do not fit together; run .venv/bin/python -m pip check to see which."
