@@ -13,7 +13,7 @@ from tests import reference
 from tests.builders import acl, allow, deny, read
 from tests.random_cases import SCALE, World, random_binding, random_request, random_world
 
-CASES = 250 * SCALE
+CASES = 125 * SCALE
 
 
 def random_edit(rng: random.Random) -> tuple[World, tuple[AclBinding, ...], Delta]:

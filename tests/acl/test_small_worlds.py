@@ -41,7 +41,7 @@ from tests.cell_by_cell.simulation import simulate as cell_by_cell
 from tests.random_cases import SCALE
 
 FULL = SCALE > 1
-TRIED = 30
+TRIED = 20
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
 ALL, READ, WRITE, DESCRIBE = Operation.ALL, Operation.READ, Operation.WRITE, Operation.DESCRIBE
 PATTERNS = [(kind, name) for name in ("", "a", "ab", "*") for kind in (LITERAL, PREFIXED)]
