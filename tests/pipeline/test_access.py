@@ -111,14 +111,20 @@ def without_brokers(manifest: dict[str, Any]) -> dict[str, Any]:
     return manifest
 
 
-@pytest.mark.spark
-def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(spark, made, usage, snapshot_file, tmp_path):
-    run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", tmp_path / "table")
+@pytest.fixture(scope="module")
+def usage_of_table(spark, made, snapshot_file, tmp_path_factory) -> Path:
+    """The result of a usage job on the table."""
+    out = tmp_path_factory.mktemp("usage of a table") / "out"
+    run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", out)
+    return out
 
-    assert without_brokers(manifest_of(tmp_path / "table")) == manifest_of(usage)
+
+@pytest.mark.spark
+def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(usage_of_table, usage):
+    assert without_brokers(manifest_of(usage_of_table)) == manifest_of(usage)
     assert manifest_of(usage)["lines"]["decisions"] > 400
     for name in TABLES:
-        written = (tmp_path / "table" / f"{name}.parquet").read_bytes()
+        written = (usage_of_table / f"{name}.parquet").read_bytes()
         assert written == (usage / f"{name}.parquet").read_bytes(), name
 
 
@@ -145,12 +151,10 @@ def test_several_workers_make_of_a_table_what_one_makes(
 
 
 @pytest.mark.spark
-def test_a_table_tells_which_broker_denied_how_often(spark, made, snapshot_file, tmp_path):
-    run_main(spark, "usage", "--snapshot", snapshot_file, "--table", made[0], "--out", tmp_path / "out")
-
-    by_broker = pq.read_table(tmp_path / "out" / f"{DENIED_BY_BROKER}.parquet").to_pylist()
-    requests = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
-    names = manifest_of(tmp_path / "out")["broker_names"]
+def test_a_table_tells_which_broker_denied_how_often(usage_of_table):
+    by_broker = pq.read_table(usage_of_table / f"{DENIED_BY_BROKER}.parquet").to_pylist()
+    requests = pq.read_table(usage_of_table / "requests.parquet").to_pylist()
+    names = manifest_of(usage_of_table)["broker_names"]
 
     columns = ("principal", "operation", "resource_type", "resource_name")
     told, counted = Counter(), Counter()
