@@ -20,6 +20,7 @@ from aclweb.pipeline.shipping import write_package
 from devstack.java import java_home
 from tests.pipeline.spark_cluster import HOME, quick_jvm, spark_cluster
 from tests.pipeline.test_files import decisions
+from tests.pipeline.test_preflight import python_without_packages
 from tests.pipeline.usage_job import manifest_of
 from tests.servers import need_java
 
@@ -138,11 +139,11 @@ def test_spark_submit_decides_where_the_job_runs(cluster, here, some_logs, snaps
     assert told.count("SparkListenerExecutorAdded") >= 1
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_preflight.py::test_a_python_that_lacks_our_packages_is_told_with_its_machine"
+)
 def test_an_executor_that_cannot_do_its_part_is_named_with_what_it_lacks(cluster, snapshot_file, tmp_path):
-    """A Python of the same version without pyarrow, as a host may have it."""
-    bare = tmp_path / "bare-python"
-    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
-    bare.chmod(0o755)
+    bare = python_without_packages(tmp_path)
     (tmp_path / "a.log").write_text("[2026-11-20 10:00:04,000] WARN The disk is full (kafka.server.Log)\n")
     command = [sys.executable, "-m", "aclweb.pipeline", "usage", "--master", cluster, *small()]
     command += ["--snapshot", snapshot_file, "--log", tmp_path / "a.log", "--out", tmp_path / "out"]

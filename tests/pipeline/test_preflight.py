@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -88,3 +90,25 @@ def test_a_package_that_is_not_there_is_missing(monkeypatch):
     (seen,) = look_around(None, ())
 
     assert seen.missing == ("no_such_package",)
+
+
+@pytest.mark.spark
+def test_a_python_that_lacks_our_packages_is_told_with_its_machine(spark, tmp_path, monkeypatch):
+    """A Python of the same version without pyarrow, as a host may have it."""
+    bare = python_without_packages(tmp_path)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(bare))
+
+    with pytest.raises(JobError) as error:
+        check_executors(spark, [])
+
+    assert str(error.value).startswith(
+        f"The executor on {socket.gethostname()} has no Python package pyarrow and no pandas"
+    )
+
+
+def python_without_packages(folder: Path) -> Path:
+    """Return a program that is this Python with the packages of its own library only."""
+    bare = folder / "bare-python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    return bare
