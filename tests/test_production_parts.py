@@ -15,9 +15,26 @@ from tests.conftest import TEMPLATE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The database's share of the promises: locks, triggers, conditional updates, odd texts; of what is read, in a thorough
-# run. At full scale the rooms with tables are asked everything.
+# The database's share of the promises: locks, triggers, conditional updates, odd texts; of what is read, and of what a
+# rollout makes of edits by others, in a thorough run. At full scale the rooms with tables are asked everything.
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
+ROLLOUT = "tests/changes/test_rollout.py"
+CLAIMS_OF_THE_ROLLOUT = (
+    "a_foreign_edit_with_the_same_effect_goes_on_with_a_note",
+    "an_item_altered_in_the_database_is_refused",
+    "nothing_is_sent_when_its_audit_event_cannot_be_written",
+    "a_partly_written_change_goes_on_where_it_stopped",
+    "what_a_lost_worker_wrote_is_reported_as_ours_by_whoever_reads_it_first",
+    "a_sync_under_way_is_waited_for_and_not_for_ever",
+    "one_change_at_a_time_is_under_way_on_a_cluster",
+    "the_next_change_of_a_cluster_is_enqueued_when_one_is_done",
+    "behind_a_change_that_is_done_one_of_its_own_cluster_is_next",
+    "the_sweep_rings_for_queued_changes_and_lost_leases_only",
+    "a_worker_whose_row_was_taken_over_stores_nothing",
+    "a_worker_whose_lease_ran_out_stops_even_if_nobody_took_over",
+    "each_claim_has_an_epoch_of_its_own",
+    "a_change_tried_five_times_is_stopped_unwritten_and_says_why",
+)
 ROOMS = (
     (
         "tests/audit",
@@ -29,17 +46,17 @@ ROOMS = (
     if FULL
     else (
         "tests/audit",
-        "tests/changes/test_rollout.py",
+        *(f"{ROLLOUT}::test_{claim}" for claim in CLAIMS_OF_THE_ROLLOUT),
         "tests/insights/test_kept_requests.py",
     )
 )
-ROOMS_OF_SYNCS = ("tests/inventory/test_sync.py", "tests/inventory/test_tasks.py")
+MORE_ROOMS = ("tests/inventory/test_sync.py", "tests/inventory/test_tasks.py", ROLLOUT)
 
 # What concerns no other database than it concerns SQLite: rows as a migration found them, leases that run out by
 # waiting, processes that start Django.
 ELSEWHERE = (
     "tests/audit/test_verbs.py::test_a_process_that_only_starts_django_knows_every_verb_that_the_code_registers",
-    "tests/changes/test_rollout.py::test_a_step_longer_than_the_lease_keeps_it",
+    f"{ROLLOUT}::test_a_step_longer_than_the_lease_keeps_it",
 )
 
 READ_A_FILE = """
@@ -66,8 +83,10 @@ def test_the_rooms_with_tables_hold_on_postgresql(postgres_server, postgres_tabl
 @pytest.mark.thorough(instead="tests/test_production_parts.py::test_the_rooms_with_tables_hold_on_postgresql")
 @pytest.mark.skipif(FULL, reason="the rooms are asked everything")
 @pytest.mark.postgres
-def test_what_is_read_from_clusters_is_kept_on_postgresql(postgres_server, postgres_tables):
-    hold_on_postgresql(ROOMS_OF_SYNCS, postgres_server, postgres_tables)
+def test_what_is_read_from_clusters_and_written_to_them_is_kept_on_postgresql(
+    postgres_server, postgres_tables
+):
+    hold_on_postgresql(MORE_ROOMS, postgres_server, postgres_tables)
 
 
 def hold_on_postgresql(rooms, postgres_server, postgres_tables):
