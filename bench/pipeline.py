@@ -176,8 +176,8 @@ def replays(run: Run) -> Iterator[Figure]:
 
 
 def one_more_hour(run: Run) -> Iterator[Figure]:
-    """Yield what one more hour of logs costs, and no new byte, beside the 90 days before."""
-    lines = run.sizes.many
+    """Yield what one more hour of logs costs, and no new byte, beside the 90 days before, of the largest logs."""
+    lines = run.sizes.more or run.sizes.many
     logs = run.logs(lines, _LONG_DAYS)
     an_hour = max(lines // (_LONG_DAYS * 24), 1)
     table, last = run.folder / "hours", logs.files[-1]

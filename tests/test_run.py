@@ -569,7 +569,7 @@ def test_what_is_installed_is_the_lock_alone_whatever_was_released_since(script)
     assert all("--no-deps --require-hashes" in line for line in installs)
 
 
-def test_the_worker_that_reads_logs_finds_the_connector_where_it_is_mounted_or_copied():
+def test_the_worker_that_reads_logs_finds_the_connector_where_it_is():
     image, compose = (
         (ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", "docker-compose.yml")
     )

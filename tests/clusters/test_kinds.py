@@ -54,7 +54,7 @@ _ANOTHER_SENSE = {
     # A key of the pipeline's manifests.
     *(
         (f"aclweb/pipeline/{job}.py", "snapshot")
-        for job in ("manifest", "replay", "anomalies", "disagreement")
+        for job in ("manifest", "replay", "anomalies", "compare", "disagreement")
     ),
     *(
         (f"aclweb/pipeline/{job}.py", "snapshot")
