@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -34,6 +35,8 @@ PART = "The pipeline"
 # So many lines an hour of a log that grows, of the days that are there before.
 _LONG_DAYS = 90
 _MASTER = "local[2]"
+# So often is measured what others are compared with; the run with least CPU time counts.
+_RUNS = 2
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,9 @@ class Run:
 
     def _once(self, name: str, logs: Logs, measure: Callable[[], Cost]) -> Cost:
         if (name, logs.lines) not in self.costs:
-            self.costs[name, logs.lines] = measure()
+            # What else the machine does makes a run dearer, and never cheaper.
+            runs = (measure() for _ in range(_RUNS))
+            self.costs[name, logs.lines] = min(runs, key=attrgetter("cpu_seconds"))
         return self.costs[name, logs.lines]
 
     def _python(self, module: str, *words: object) -> Cost:

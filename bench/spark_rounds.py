@@ -114,7 +114,9 @@ def _fastest(spark: SparkSession, *works: Callable[[], object]) -> list[float]:
 
 
 def main(step: str, snapshot: str, table: str, *files: str) -> None:
-    with spark_session("local[2]") as spark:
+    # As the commands start it.
+    size = sum(Path(file).stat().st_size for file in files)
+    with spark_session("local[2]", log_bytes=size) as spark:
         if step == "counting":
             found = counting(spark, files)
         elif step == "hour":

@@ -29,7 +29,11 @@ from tests.builders import allow, deny
 from tests.servers import USERS, create_topic, need_jars, need_java, produce, settings_of, settle
 
 pytestmark = [
-    *(pytest.mark.kafka, pytest.mark.spark, pytest.mark.own_server, pytest.mark.long),
+    *(pytest.mark.kafka, pytest.mark.spark, pytest.mark.own_server),
+    pytest.mark.thorough(
+        instead="tests/pipeline/test_topics.py::"
+        "test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once"
+    ),
     # What is rolled back would lock the database for the thread that keeps the lease.
     pytest.mark.django_db(transaction=True),
 ]
