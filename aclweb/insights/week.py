@@ -80,6 +80,13 @@ class LogWeek:
     left_out: int
     whole: int
 
+    @property
+    def has_grown(self) -> bool:
+        """Whether there were far more denials than in the seven days before, as LEAST_MORE has it of a group."""
+        if self.before is None:
+            return False
+        return self.lines > self.before * TIMES_BEFORE and self.lines >= self.before + LEAST_MORE
+
 
 def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> LogWeek | None:
     """Return the last seven days of a load, None where it has no times; at most five queries."""

@@ -66,6 +66,14 @@ def test_each_group_is_of_the_kind_that_its_days_say(week):
     assert (ended.lines, ended.before) == (0, 7)
     assert found.whole == 7
     assert found.left_out == 0
+    assert not found.has_grown, "95 are less than twice 48"
+
+
+@pytest.mark.parametrize(("lines", "has_grown"), [(20, False), (21, True)])
+def test_far_more_denials_than_before_are_no_week_like_any_other(week, lines, has_grown):
+    found = week(denied("User:grown", {13: 1, 15: lines}))
+
+    assert (found.before, found.has_grown) == (1, has_grown)
 
 
 def test_a_burst_of_the_week_is_one_and_an_older_one_is_not(week):

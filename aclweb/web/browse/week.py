@@ -189,7 +189,7 @@ def _of_log(cluster: Cluster, log: LogWeek | None) -> Iterator[Part]:
             f" {number_of(log.left_out, 'group', 'groups')} that people expect or ignore "
             f"{'is' if log.left_out == 1 else 'are'} not in the lists below."
         )
-    yield Part("Denials", KNOWN, told, url=denials, word="All of them")
+    yield Part("Denials", TO_DO if log.has_grown else KNOWN, told, url=denials, word="All of them")
     yield _groups(
         cluster,
         "Refused for the first time",
