@@ -88,7 +88,8 @@ def _buffers(lines: pa.BinaryArray) -> tuple[NDArray[np.int32], Bytes]:
     """Return where each line starts, and after the last one where it ends; and the bytes of all."""
     _, offsets, data = lines.buffers()
     found = np.frombuffer(offsets, np.int32)[: len(lines) + 1] if len(lines) else np.zeros(1, np.int32)
-    return found, np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
+    # Bytes behind the last line are of no line.
+    return found, np.frombuffer(data, np.uint8)[: found[-1]] if data else np.zeros(0, np.uint8)
 
 
 def _heads(offsets: NDArray[np.int32], data: Bytes) -> Bytes:

@@ -106,3 +106,12 @@ def test_line_feeds_count_only_before_the_end_of_a_message():
 
     assert found.tolist() == [b"\n" in value.rstrip(b"\r\n") for value in values]
     assert np.flatnonzero(found).tolist() == [3, 5]
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 2), (1, 3), (1, 4), (3, 4)])
+def test_of_some_messages_only_their_own_line_feeds_count(start, end):
+    values = [b"a\nb", b"one", b"c\nd\n", b"\n\n"]
+
+    found = kafka_lines.spans_lines(pa.array(values, pa.binary()).slice(start, end - start))
+
+    assert found.tolist() == [True, False, True, False][start:end]
