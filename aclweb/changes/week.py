@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Count, F, Q, When, Window
+from django.db.models import Case, Count, F, Q, Sum, When, Window
 from django.db.models.functions import RowNumber
 
 from aclweb.changes.models import Change
@@ -60,20 +60,27 @@ def acl_week(cluster: Cluster, now: datetime) -> AclWeek:
     waiting, done = by_sort[True], by_sort[False]
     edited = Q(acls_added__gt=0) | Q(acls_removed__gt=0)
     elsewhere = edited & Q(cause=Revision.Cause.READING, number__gt=1)
+    is_first = Case(When(number=1, then=True), default=False)
+    # The first of these with the sums of all, behind the first revision of the cluster.
     revisions = list(
-        Revision.objects.filter(elsewhere | Q(number=1), cluster=cluster, read_at__gte=since).order_by(
-            "-number"
+        Revision.objects.filter(elsewhere | Q(number=1), cluster=cluster, read_at__gte=since)
+        .annotate(
+            is_first=is_first,
+            count=Window(Count("pk"), partition_by=is_first),
+            added=Window(Sum("acls_added"), partition_by=is_first),
+            removed=Window(Sum("acls_removed"), partition_by=is_first),
         )
+        .order_by("-is_first", "-number")[: SHOWN + 1]
     )
-    found = [each for each in revisions if each.number > 1]
+    found = [each for each in revisions if not each.is_first]
     return AclWeek(
         since=since,
         done=tuple(done),
         done_count=done[0].number if done else 0,
         elsewhere=tuple(found[:SHOWN]),
-        elsewhere_count=len(found),
-        added=sum(each.acls_added for each in found),
-        removed=sum(each.acls_removed for each in found),
+        elsewhere_count=found[0].count if found else 0,
+        added=found[0].added if found else 0,
+        removed=found[0].removed if found else 0,
         waiting=waiting[0].number if waiting else 0,
         first_read=len(found) < len(revisions),
     )

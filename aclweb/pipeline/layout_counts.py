@@ -49,8 +49,8 @@ def lines_of_files(
     tolerant: a file that ends too early, or is gone meanwhile, gives what could be read of it.
     """
     # Of bz2, Spark gives parts of one file to several workers.
-    opened = [file for file in files if "://" not in file and not file.endswith(_PARTED)]
-    others = [file for file in files if file not in set(opened)]
+    others = [file for file in files if "://" in file or file.endswith(_PARTED)]
+    opened = sorted({*files} - {*others})
     told = partial(_told, reading=reading, broker_of=broker_of, keep=keep)
     found = []
     if opened:

@@ -179,9 +179,11 @@ class _Told:
             self._tally.add(file, record.text, timed=timed, at=at, not_utf8=not_utf8)
 
     def add_border(self, file: str, block: int, piece: int, run: Sequence[str], has_bad: bool) -> None:
-        """Keep lines that may go on in another split; raises RuntimeError where nobody expects any."""
+        """Keep lines that may go on in another split; raises RuntimeError where nobody would put them together."""
         if "border" not in self._worker.schema.names:
-            raise RuntimeError(f"{file} has grown to several times its size while it was read.")
+            raise RuntimeError(
+                f"{file} goes on in a part that was not asked for, so its records cannot be read whole."
+            )
         border = {"file": file, "block": block, "piece": piece, "text": "\n".join(run), "not_utf8": has_bad}
         self._borders.append({"border": border})
 
