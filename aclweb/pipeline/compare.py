@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from aclweb.acl.logged import Evidence, Wanted
 from aclweb.acl.model import PermissionType, ResourceType, number_of
 from aclweb.pipeline.evidence import evidence_facts, evidence_of
-from aclweb.pipeline.failures import JobError
+from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
@@ -118,14 +118,14 @@ def write_comparison(
 
 
 def check_names(snapshots: Sequence[Snapshot]) -> None:
-    """Raise JobError where two snapshots are of one cluster, or there is one only."""
+    """Raise SourceError where two snapshots are of one cluster, or there is one only."""
     often = Counter(each.cluster for each in snapshots)
     if len(snapshots) < 2:
-        raise JobError(
+        raise SourceError(
             "One cluster is compared with nothing; give the snapshot of another one with --beside."
         )
     if twice := [name for name, number in often.items() if number > 1]:
-        raise JobError(f"Two snapshots are of the cluster {twice[0]!r}; give those of different clusters.")
+        raise SourceError(f"Two snapshots are of the cluster {twice[0]!r}; give those of different clusters.")
 
 
 def _used(side: _Side, place: int) -> DataFrame:

@@ -15,7 +15,7 @@ import pytest
 from aclweb.acl.logged import Wanted
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.compare import RIGHT, STEPS, check_names, summary, write_comparison
-from aclweb.pipeline.failures import JobError
+from aclweb.pipeline.files import SourceError
 from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
@@ -155,9 +155,9 @@ def test_the_page_names_every_column_with_its_type(result, table):
 def test_one_cluster_or_the_same_one_twice_is_a_sentence():
     one = snapshots()[0]
 
-    with pytest.raises(JobError, match="give the snapshot of another one with --beside"):
+    with pytest.raises(SourceError, match="give the snapshot of another one with --beside"):
         check_names([one])
-    with pytest.raises(JobError, match="Two snapshots are of the cluster 'eu'"):
+    with pytest.raises(SourceError, match="Two snapshots are of the cluster 'eu'"):
         check_names([one, one])
 
 
