@@ -33,7 +33,7 @@ from aclweb.pipeline.folding import Folded
 from aclweb.pipeline.history import History, Period
 from aclweb.pipeline.manifest import Logged
 from aclweb.pipeline.schemas import REQUEST
-from aclweb.pipeline.sums import Facts, Numbers, Truths, summed
+from aclweb.pipeline.sums import NO_LAST, Facts, Numbers, Truths, summed
 
 COUNTED, OTHERWISE, BEFORE = "counted then", "otherwise then", "before history"
 THEN = (COUNTED, OTHERWISE, BEFORE)
@@ -118,8 +118,8 @@ def settled_then(
     """
     then = _then_of(question, keys)
     key, _, _, facts = found.days
-    # Records without a time are before every history.
-    is_known = facts.last >= question.start - question.off
+    # What may have been before the history is not known, and so are records without a time.
+    is_known = (facts.last != NO_LAST) & (facts.first - question.off >= question.start)
     is_other = then.is_other(found.keys)[key]
     same, _, of_same = summed(*_zeroed(key, is_known & ~is_other), facts.at(is_known & ~is_other))
     others = then.settled(found.keys, key, facts, np.flatnonzero(is_known & is_other))
@@ -233,7 +233,7 @@ class _Then:
             request, wanted = asked.row(place), Result.ALLOWED if allowed[place] else Result.DENIED
             near = self._near_of(request.resource)
             for held in near.held(
-                self._from(facts.first[entry]), int(facts.last[entry]) + self._question.off
+                int(facts.first[entry]) - self._question.off, int(facts.last[entry]) + self._question.off
             ):
                 group = groups.get((place, held))
                 if group is None:
@@ -257,9 +257,6 @@ class _Then:
             sums,
             otherwise,
         )
-
-    def _from(self, first: Any) -> int:
-        return max(int(first) - self._question.off, self._question.start)
 
     def _near_of(self, resource: Resource) -> _Near:
         if resource not in self._near:

@@ -36,7 +36,7 @@ from aclweb.pipeline.coverage import Row
 from aclweb.pipeline.evidence import evidence_facts, evidence_of
 from aclweb.pipeline.failures import SPARK_ERRORS
 from aclweb.pipeline.history import Ages, History, ages
-from aclweb.pipeline.in_force import shipped_history, then_facts, then_summary
+from aclweb.pipeline.in_force import BEFORE, shipped_history, then_facts, then_summary
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, snapshot_facts
 from aclweb.pipeline.progress import Step, untold
@@ -58,7 +58,7 @@ STEPS = _DECIDE, _LATELY, _TOGETHER = (
 MOST_GROUPS = 100_000
 """So many different sets of ACLs that settle a request are looked at; the replay proves the result all the same."""
 
-_NOT_THEN = "None of the logged requests was settled by it when it was made: other ACLs were in force then."
+_NOT_THEN = "By the ACLs in force when they were made, it settled none of these requests."
 
 _ROUNDS = 5
 _TIME = pa.timestamp("us")
@@ -78,6 +78,7 @@ class _Known:
     """What the state of an ACL depends on, beside its own use.
 
     ages: of ACLs that were first seen after the log had to begin. logged: principals of ACLs that the log names.
+    is_then_known: whether the ACLs in force when each request was made are known.
     """
 
     evidence: Evidence
@@ -86,6 +87,7 @@ class _Known:
     index: AclIndex
     ages: Ages
     logged: frozenset[str]
+    is_then_known: bool
 
 
 def write_load_bearing(
@@ -115,6 +117,9 @@ def write_load_bearing(
             seen = decided = found.requests
             used = usage.usage(found.uses, found.used_then if then else None).collect()
             uses = {row["binding_key"]: row.asDict() for row in used}
+            told_then = then_facts(history, found.then.collect() if then else ())
+            # Where requests may have been made before the history, nobody knows how many an ACL settled then.
+            is_then_known = told_then is not None and not told_then["lines"][BEFORE]
             step(_LATELY)
             lately = _lately(seen, evidence)
             index = AclIndex(snapshot.bindings.values())
@@ -125,6 +130,7 @@ def write_load_bearing(
                 index,
                 ages(history, evidence.start),
                 _logged_principals(spark, decided, snapshot),
+                is_then_known,
             )
             states = {
                 key: _state(binding, uses.get(key, {}), known) for key, binding in snapshot.bindings.items()
@@ -140,7 +146,7 @@ def write_load_bearing(
             gone = _proven(spark, decided, shipped, snapshot, candidates, index, keep)
             rows = [
                 _row(key, binding, states[key], uses.get(key, {}), lately.get(key, 0), gone)
-                | _then(uses.get(key, {}), has_history=then is not None)
+                | _then(uses.get(key, {}), is_known=is_then_known)
                 for key, binding in sorted(snapshot.bindings.items())
             ]
             write_table(folder, "acls", pa.Table.from_pylist(rows, schema=ACLS))
@@ -151,7 +157,7 @@ def write_load_bearing(
                 "snapshot": snapshot_facts(snapshot),
                 **log_facts(logged, until),
                 "evidence": evidence_facts(evidence),
-                "history": then_facts(history, found.then.collect() if then else ()),
+                "history": told_then,
                 "ages_known": history is not None,
                 "ages_unknown": len(known.ages.unknown),
                 "load_bearing": {state: counts[state] for state in STATES} | {"removable": len(gone)},
@@ -191,7 +197,7 @@ def _logged_principals(spark: SparkSession, decided: DataFrame, snapshot: Snapsh
 def _state(binding: AclBinding, use: Mapping[str, Any], known: _Known) -> tuple[str, str]:
     """Return one of STATES, and a reason where the state has one."""
     if use.get("needed"):
-        return NEEDED, _NOT_THEN if use["requests_then"] == 0 else ""
+        return NEEDED, _NOT_THEN if known.is_then_known and not use["requests_then"] else ""
     if use.get("requests"):
         if opens(binding, known.index, known.settings):
             return NEEDED, LAST_COVER
@@ -304,11 +310,11 @@ def _row(
     }
 
 
-def _then(use: Mapping[str, Any], *, has_history: bool) -> Row:
-    """Return the use of an ACL by the ACLs in force when a request was made."""
+def _then(use: Mapping[str, Any], *, is_known: bool) -> Row:
+    """Return the use of an ACL by the ACLs in force when a request was made; is_known: of all requests of the log."""
+    if not is_known:
+        return dict.fromkeys(("requests_then", "needed_then", "last_then_at"))
     counts = {name: use.get(name) or 0 for name in ("requests_then", "needed_then")}
-    if not has_history:
-        counts = dict.fromkeys(counts)
     return {**counts, "last_then_at": use.get("last_then_at")}
 
 

@@ -438,6 +438,16 @@ def test_without_a_log_or_without_spark_nothing_can_be_asked(read_cluster, setti
             {"new_known": False, "days": 5, "lately": 7},
             "The log has 5 days, so it cannot tell what is new in the last 7.",
         ),
+        (
+            "load-bearing",
+            {"ages_known": True, "history": {"periods": 3, "lines": {"before history": 1_200}}},
+            "Of 1,200 requests nobody knows which ACLs were in force when they were made",
+        ),
+        (
+            "anomalies",
+            {"hours_known": {"unknown": 2, "last_unknown": "2026-11-09"}},
+            "It cannot tell storms by hour up to 2026-11-09: of 2 days only the denials of the whole day are known.",
+        ),
     ],
 )
 def test_what_a_log_could_not_show_is_a_claim_of_its_result(logged, job, facts, told):

@@ -117,7 +117,7 @@ def test_without_a_history_nobody_knows(spark, tmp_path):
 def test_load_bearing_has_it_beside_its_states(spark, tmp_path):
     from tests.pipeline.test_load_bearing import run as run_load_bearing
 
-    lines = [*LINES, *(replace(LINES[0], days_ago=back) for back in range(20, 31))]
+    lines = [*_since_history(), *(replace(LINES[0], days_ago=back) for back in range(20, 31))]
     unused_then = [*SNAPSHOT, allow("User:q", "READ", "orders")]
     history = History((*HISTORY.periods, Period(unused_then[-1], 9, november(20, 20), None, None)))
     lines.append(Line("User:q", "READ", "orders", lines=2))
@@ -128,7 +128,43 @@ def test_load_bearing_has_it_beside_its_states(spark, tmp_path):
     assert (late["state"], late["requests"], late["requests_then"]) == ("needed", 2, 2)
     never = rows[binding_key(NEW)]
     assert (never["state"], never["needed"] > never["needed_then"] > 0) == ("needed", True)
-    assert manifest["history"]["lines"]["before history"] == 1
+    assert manifest["history"]["lines"]["before history"] == 0
+
+
+def _since_history() -> list[Line]:
+    return [line for line in LINES if line.days_ago < 60]
+
+
+def test_an_acl_that_the_acls_of_the_time_did_not_need_says_so(spark, tmp_path):
+    from tests.pipeline.test_load_bearing import run as run_load_bearing
+
+    late = allow("User:x", "READ", "orders", host="10.0.0.7")
+    history = History((Period(OLD, 1, LONG_AGO, 8, november(21)), Period(late, 8, november(21), None, None)))
+    lines = [Line("User:x", "READ", "orders", days_ago=back) for back in range(31)]
+
+    manifest, rows = run_load_bearing(spark, tmp_path / "out", [late], lines, history=history)
+
+    row = rows[binding_key(late)]
+    assert manifest["history"]["lines"] == {"counted then": 31, "otherwise then": 0, "before history": 0}
+    assert (row["state"], row["requests"], row["requests_then"]) == ("needed", 31, 0)
+    assert row["reason"] == "By the ACLs in force when they were made, it settled none of these requests."
+
+
+@pytest.mark.parametrize("begins", [november(19), november(19, 13)], ids=["a day later", "within the day"])
+def test_where_the_history_begins_within_the_log_nothing_is_said_of_then(spark, tmp_path, begins):
+    from tests.pipeline.test_load_bearing import run as run_load_bearing
+
+    history = History((Period(STAYS, 1, begins, None, None),))
+    # In the hours before and after the history begins.
+    lines = [Line("User:z", "READ", "news", lines=7, days_ago=1, hour=hour) for hour in (12, 14)]
+    lines += [Line("User:z", "READ", "news", days_ago=back) for back in range(31)]
+
+    manifest, rows = run_load_bearing(spark, tmp_path / "out", [STAYS], lines, history=history)
+
+    row = rows[binding_key(STAYS)]
+    assert manifest["history"]["lines"]["before history"] > 0
+    assert (row["state"], row["reason"], row["requests"]) == ("needed", "", 45)
+    assert [row[name] for name in ("requests_then", "needed_then", "last_then_at")] == [None] * 3
 
 
 # --- Against a plain count ---
@@ -152,10 +188,9 @@ def plain(
         count = sum(line.lines for line in some)
         times = [datetime.fromtimestamp(micros(line) / 1e6, UTC) for line in some]
         first, last = min(times) - off, max(times) + timedelta(seconds=1) + off
-        if last < history.start:
+        if first < history.start:
             told[before] += count
             continue
-        first = max(first, history.start)
         for at in (first, *(change for change in changes if first < change <= last)):
             held = AclIndex(period.binding for period in history.periods if period.is_in_force(at))
             decision = authorize(request, held, SETTINGS)

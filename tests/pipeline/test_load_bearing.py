@@ -187,6 +187,7 @@ def test_too_short_a_log_calls_nothing_unused_and_says_what_is_missing():
         AclIndex([]),
         Ages({}, {}),
         frozenset({"User:d"}),
+        is_then_known=False,
     )
     reason = "the log covers 1 hour, and at least 30 days are needed (ACLWEB_UNUSED_DAYS)"
 
@@ -207,6 +208,7 @@ def test_what_the_first_sync_found_within_the_days_is_unused_and_of_unknown_age(
         AclIndex([]),
         Ages({YOUNG: found_at}, {UNUSED: found_at}),
         frozenset({"User:d"}),
+        is_then_known=False,
     )
 
     assert _state(UNUSED, {}, known) == (

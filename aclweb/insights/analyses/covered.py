@@ -78,6 +78,12 @@ def _claims(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:
             False, f"The log has {days}, so it cannot tell what is new in the last {facts['lately']}."
         )
     yield from _of_hours(facts.get("hours_known"))
+    if before := ((facts.get("history") or {}).get("lines") or {}).get("before history"):
+        yield Claim(
+            False,
+            f"Of {number_of(before, 'request')} nobody knows which ACLs were in force when they were made, since the "
+            "history of this cluster may begin later.",
+        )
 
 
 def _of_hours(known: dict[str, Any] | None) -> Iterator[Claim]:
