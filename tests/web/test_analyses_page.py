@@ -266,7 +266,7 @@ def test_a_storm_is_shown_with_its_worst_hour(logged, jobs, tmp_path, cho, signe
     page = text_of(signed_in(cho).get(page_of(row)))
     shown = signed_in(cho).get(page_of(row, "export/"), {"format": "jsonl"}).getvalue().decode().splitlines()
 
-    assert "00:00" in page
+    assert "00:00, 1,100 denied, usually 2" in page
     assert "1,100" in page
     assert (
         "It cannot tell storms by hour up to 2026-11-02: of 2 days only the denials of the whole day are known."

@@ -12,6 +12,7 @@ from typing import Literal
 Shown = Literal[
     "acl",
     "acls",
+    "day",
     "hour",
     "moment",
     "number",
@@ -29,7 +30,7 @@ Shown = Literal[
 class Column:
     """One column of a page: what it is called and how its value is shown.
 
-    An `acl` or a `resource` is made of several columns of the table; `acls` are keys of ACLs.
+    An `acl`, a `resource` or an `hour` is made of several columns of the table; `acls` are keys of ACLs.
     """
 
     name: str
@@ -166,7 +167,7 @@ _ANOMALIES = AnalysisJob(
             "row",
             (
                 Column("kind", "What", "text"),
-                Column("day", "Day", "text"),
+                Column("day", "Day", "day"),
                 _PRINCIPAL,
                 Column("host", "New address", "text"),
                 Column("resource_name", "New resource", "resource"),
@@ -174,8 +175,6 @@ _ANOMALIES = AnalysisJob(
                 _DENIED,
                 Column("usual", "Usual denials", "number"),
                 Column("hour", "Worst hour", "hour"),
-                Column("hour_denied", "Denied in that hour", "number"),
-                Column("hour_usual", "Usual in that hour", "number"),
                 Column("quiet_days", "Quiet days before", "number"),
             ),
             "kind",
@@ -233,7 +232,7 @@ _DISAGREEMENT = AnalysisJob(
             "row",
             (
                 Column("cause", "Cause", "text"),
-                Column("day", "Day", "text"),
+                Column("day", "Day", "day"),
                 _PRINCIPAL,
                 _OPERATION,
                 _RESOURCE,
@@ -383,7 +382,7 @@ _REFUSALS = AnalysisJob(
             "Days",
             "day",
             (
-                Column("day", "Day", "text"),
+                Column("day", "Day", "day"),
                 Column("lines", "Denials", "number"),
                 Column("groups", "Groups", "number"),
                 Column("principals", "Principals", "number"),
@@ -499,7 +498,7 @@ _REPLAY = AnalysisJob(
         ),
         ResultTable("by_principal", "By principal", "principal", (_PRINCIPAL, *_WOULD)),
         ResultTable("by_resource", "By resource", "resource", (_RESOURCE, *_WOULD)),
-        ResultTable("by_day", "By day", "day", (Column("day", "Day", "text"), *_WOULD)),
+        ResultTable("by_day", "By day", "day", (Column("day", "Day", "day"), *_WOULD)),
     ),
     edit=True,
 )

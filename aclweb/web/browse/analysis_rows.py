@@ -20,7 +20,7 @@ _TOPIC = ResourceType.TOPIC.name
 class Cell:
     """One value as the template shows it: `shown` says how, `value` is what; `more` counts what is left out.
 
-    An `acl` has a binding, `acls` have a list of them, a `resource` has its type in `kind`.
+    An `acl` has a binding, an `hour` its sentence, `acls` have a list of them, a `resource` has its type in `kind`.
     """
 
     heading: str
@@ -70,10 +70,19 @@ def _cell(
         return Cell(column.heading, "resource", value, kind=kind if kind in ResourceType.__members__ else "")
     if column.shown == "moment":
         return Cell(column.heading, "moment", datetime.fromisoformat(value) if value else None)
+    if column.shown == "hour":
+        return Cell(column.heading, "hour", _hour(values))
     if column.name == table.by:
         kind = table.word_of(value or "")
         return Cell(column.heading, "kind", kind.word, tone=kind.tone)
     return Cell(column.heading, column.shown, value)
+
+
+def _hour(values: Mapping[str, Any]) -> str:
+    """Return what was denied in an hour, empty where it is none: `13:00, 1,100 denied, usually 2`."""
+    if values.get("hour") is None:
+        return ""
+    return f"{values['hour']:02}:00, {values['hour_denied']:,} denied, usually {values['hour_usual']:,}"
 
 
 def _binding(values: Mapping[str, Any]) -> AclBinding:
