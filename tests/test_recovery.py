@@ -307,7 +307,8 @@ def test_doctor_says_whether_logs_in_topics_can_be_read_and_how_else(cluster, se
     assert "Only a log in a topic needs it: python -m devstack.jars connector" in unneeded.sentence
     assert (missing.ok, missing.mend) == (
         False,
-        "python -m devstack.jars connector, then set ACLWEB_KAFKA_CONNECTOR to the folder that it prints",
+        "python -m devstack.jars connector, then start aclweb again; where ACLWEB_KAFKA_CONNECTOR is set, or another "
+        "user runs aclweb, set it to the folder that this prints",
     )
     assert missing.sentence == (
         f"There is no jar in {tmp_path}, which ACLWEB_KAFKA_CONNECTOR names. So no log that is in a topic is read."
