@@ -265,8 +265,8 @@ def _has_topics() -> bool:
 def _connector_mend() -> str:
     if _is_installed("devstack"):
         return (
-            "python -m devstack.jars connector, then start aclweb again; where ACLWEB_KAFKA_CONNECTOR is set, or another "
-            "user runs aclweb, set it to the folder that this prints"
+            "python -m devstack.jars connector, then start aclweb again; where ACLWEB_KAFKA_CONNECTOR is set, or "
+            "another user runs aclweb, set it to the folder that this prints"
         )
     jars = ", ".join(connector.CONNECTOR)
     if folder := settings.ACLWEB_KAFKA_CONNECTOR:
