@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from aclweb.pipeline.part_columns import rows_in
+from aclweb.pipeline.part_columns import OF_ACCESS, rows_in
 from aclweb.pipeline.record_lines import SAMPLE_LENGTH, TEXT_LENGTH
 from aclweb.pipeline.schemas import ACCESS_KEY, LOGGED, REQUEST
 from aclweb.pipeline.sums import (
@@ -79,7 +79,7 @@ class Rows:
         columns: of LOGGED, those that are wanted. work: `folded` takes what it gets.
         """
         if self.files is not None:
-            return made(self.files.coalesce(1), schema, partial(_of_files, work))
+            return made(self.files.coalesce(1), schema, partial(_of_files, work, columns))
         return made(by_request(self.frame, self.size, *columns), schema, work)
 
 
@@ -92,8 +92,11 @@ def _then(before: Work, after: Work, schema: pa.Schema, rows: Iterable[Batch]) -
     return after(schema, before(schema, rows))
 
 
-def _of_files(work: Work, schema: pa.Schema, batches: Iterable[Batch]) -> Iterator[pa.RecordBatch]:
-    return work(schema, rows_in(batches, _ROWS_ADDED_UP))
+def _of_files(
+    work: Work, columns: Sequence[str], schema: pa.Schema, batches: Iterable[Batch]
+) -> Iterator[pa.RecordBatch]:
+    # In files each row is of one day.
+    return work(schema, rows_in(batches, _ROWS_ADDED_UP, {*columns, "day"}))
 
 
 def by_request(rows: DataFrame, size: int | None, *columns: str) -> DataFrame:
@@ -117,7 +120,7 @@ def added_up(files: DataFrame) -> DataFrame:
 
 def _added_up(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     held: list[pa.Table] = []
-    for rows in rows_in(batches, _ROWS_ADDED_UP):
+    for rows in rows_in(batches, _ROWS_ADDED_UP, OF_ACCESS.names):
         held.append(rows)
         if sum(each.num_rows for each in held) >= _ROWS_ADDED_UP:
             yield from _rows_of(folded(held, ACCESS_KEY), schema)

@@ -7,7 +7,7 @@ number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,22 +35,24 @@ OF_SAMPLES = pa.schema(
 )
 
 
-def rows_in(batches: Iterable[pa.RecordBatch], at_once: int) -> Iterator[pa.Table]:
-    """Yield what parts of access rows and of samples hold (OF_ACCESS, OF_SAMPLES), at most so many rows at a time.
+def rows_in(batches: Iterable[pa.RecordBatch], at_once: int, wanted: Container[str]) -> Iterator[pa.Table]:
+    """Yield what parts of access rows and of samples hold, at most so many rows at a time.
 
-    batches: FILES. A column that a file does not have is null.
+    batches: FILES. wanted: which columns of OF_ACCESS and OF_SAMPLES; one that a file does not have is null.
     """
+    of_access, of_samples = (
+        pa.schema([field for field in schema if field.name in wanted]) for schema in (OF_ACCESS, OF_SAMPLES)
+    )
     for batch in batches:
         for path, content in zip(batch.column("path").to_pylist(), batch.column("content"), strict=True):
-            yield from _rows_of(path, content.as_buffer(), at_once)
+            place = path.split("/")[-2]
+            # Samples are of no day.
+            schema = of_access if place.startswith(_DAY) else of_samples
+            yield from _rows_of(place, content.as_buffer(), at_once, schema)
 
 
-def _rows_of(path: str, content: pa.Buffer, at_once: int) -> Iterator[pa.Table]:
-    place = path.split("/")[-2]
-    # Samples are of no day.
-    is_access = place.startswith(_DAY)
-    schema = OF_ACCESS if is_access else OF_SAMPLES
-    day = place.removeprefix(_DAY) if is_access else None
+def _rows_of(place: str, content: pa.Buffer, at_once: int, schema: pa.Schema) -> Iterator[pa.Table]:
+    day = place.removeprefix(_DAY) if place.startswith(_DAY) else None
     metadata = pq.read_metadata(pa.BufferReader(content))
     there = [name for name in schema.names if name in metadata.schema.names]
     numbered = [name for name in there if schema.field(name).type == _TEXT]
