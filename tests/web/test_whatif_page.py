@@ -9,11 +9,11 @@ from html import unescape
 
 import pytest
 
-from aclweb.acl.simulate import plain
+from aclweb.acl.simulate import Budget, plain
 from aclweb.changes.models import Change
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
-from aclweb.web.drafts import impact_rows
+from aclweb.web.drafts import before_adding, impact_rows
 from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -284,6 +284,57 @@ def test_the_names_that_a_pattern_covers_now_are_counted_while_typing(address, a
     )
 
     assert part.context["count"] == count
+
+
+def test_what_an_acl_would_change_is_shown_before_it_is_added(address, ada_browser):
+    part = ada_browser.get(f"{address}matches/", RULE)
+
+    (row,) = part.context["before_adding"].rows
+    assert (row.kind, plain(row.who), row.operations) == ("gains", RULE["principal"], "Read, Describe")
+    assert plain(row.which) == "every topic that starts with 'orders.' (2 now, and all to come)"
+    page = ada_browser.post(address, RULE, follow=True)
+    assert part.context["before_adding"].counts == page.context["preview"].impact.counts
+    assert part.context["before_adding"].with_draft is None
+
+
+def test_what_the_draft_would_change_with_an_acl_is_shown_before_it_is_added(address, ada_browser):
+    removal = line(IN_FORCE, "remove")
+    deny = {
+        **RULE,
+        "permission_type": "DENY",
+        "principal": "User:bob",
+        "pattern": "LITERAL",
+        "resource_name": "stock",
+    }
+
+    part = ada_browser.get(f"{address}matches/", {**RULE, "line": removal})
+    same_draft = ada_browser.post(address, {**RULE, "line": removal, "add_rule": "1"}, follow=True)
+    nothing = ada_browser.get(f"{address}matches/", {**deny, "principal": "User:nobody-else"})
+
+    before = part.context["before_adding"]
+    assert before.counts["loses"] == 0 < before.with_draft["loses"]
+    assert before.with_draft == same_draft.context["preview"].impact.counts
+    assert "No answer would change" in nothing.text
+
+
+def test_an_acl_that_is_there_or_cannot_be_has_no_impact_before_it_is_added(address, ada_browser, cluster):
+    there = {**RULE, "principal": IN_FORCE.principal, "operation": IN_FORCE.operation.name}
+    there |= {"pattern": IN_FORCE.pattern_type.name, "resource_name": IN_FORCE.resource_name}
+
+    for typed in (there, {**RULE, "operation": "IDEMPOTENT_WRITE"}, {**RULE, "principal": ""}):
+        part = ada_browser.get(f"{address}matches/", typed)
+        assert part.status_code == 200
+        assert not part.context.get("before_adding")
+
+
+def test_an_acl_whose_impact_takes_long_is_not_worked_out_while_it_is_typed(
+    address, ada_browser, monkeypatch
+):
+    monkeypatch.setattr(before_adding, "WHILE_TYPING", Budget(steps=1, differences=1))
+
+    part = ada_browser.get(f"{address}matches/", RULE)
+
+    assert "Add it to see what would change" in part.text
 
 
 def test_the_page_needs_few_queries_however_long_the_draft_is(

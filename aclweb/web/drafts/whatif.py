@@ -35,7 +35,16 @@ from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
-from aclweb.web.drafts import diff_files, impact_rows, keeping, named, replay_all, replayed, saved
+from aclweb.web.drafts import (
+    before_adding,
+    diff_files,
+    impact_rows,
+    keeping,
+    named,
+    replay_all,
+    replayed,
+    saved,
+)
 from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -249,15 +258,14 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Give the whole draft behind an address as kafka-acls commands, however many the page shows."""
     cluster = cluster_or_404(request.user, slug)
     view = current.in_force(cluster)
-    assert isinstance(request.user, User)  # login_required
-    draft = _read(request.GET, cluster, view, _named(request.GET, cluster, request.user))
+    draft = _draft_at(request, view)
     return exporting.commands_file(draft.delta, view.settings, f"draft-{cluster.slug}")
 
 
 @login_required
 @require_GET
 def matches(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say which names a pattern matches now and what the cluster would say to the ACL, while somebody types it."""
+    """Say which names a pattern matches now, and what the ACL would change, while somebody types it."""
     cluster = cluster_or_404(request.user, slug)
     view = current.in_force(cluster)
     name = request.GET.get("resource_name", "")
@@ -280,13 +288,17 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         "thing": resource_type.lower().replace("_", " "),
         "found": found[:NAMES_SHOWN],
         "count": len(found),
-        **_checks(request.GET, view),
+        **_checks(request, view),
     }
     return render(request, "drafts/whatif/_matches.html", context)
 
 
-def _checks(data: QueryDict, view: ClusterView) -> dict[str, Any]:
-    """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
+def _checks(request: HttpRequest, view: ClusterView) -> dict[str, Any]:
+    """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it.
+
+    The address is that of the draft that it would join.
+    """
+    data = request.GET
     form = AclForm(data, settings=view.settings)
     if form.is_valid():
         bindings = form.bindings()
@@ -297,9 +309,17 @@ def _checks(data: QueryDict, view: ClusterView) -> dict[str, Any]:
             "there_already": _there_already(bindings, view),
             "are_new": any(binding not in view.index for binding in bindings),
             "acls": len(bindings),
+            "before_adding": before_adding.told(view, _draft_at(request, view), bindings),
         }
     typed = [name for name in form.errors if data.get(name, "") or name == NON_FIELD_ERRORS]
     return {"form": form, "typed_errors": [error for name in typed for error in form.errors[name]]}
+
+
+def _draft_at(request: HttpRequest, view: ClusterView) -> Draft:
+    """Return the draft that an address names."""
+    assert isinstance(request.user, User)  # login_required
+    living = _named(request.GET, view.cluster, request.user)
+    return _read(request.GET, view.cluster, view, living)
 
 
 def _joined(draft: Draft, lines: Sequence[Line]) -> tuple[Draft, str]:
