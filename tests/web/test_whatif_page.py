@@ -8,12 +8,13 @@ import zlib
 from html import unescape
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from aclweb.acl.simulate import Budget, plain
 from aclweb.changes.models import Change
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
-from aclweb.web.drafts import before_adding, impact_rows
+from aclweb.web.drafts import before_adding, impact_rows, whatif
 from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -529,3 +530,67 @@ def test_a_row_that_is_not_there_is_not_opened(address, ada_browser, wrong):
 
     assert page.status_code == 200
     assert page.context.get("opened") is None or wrong == "0.999"
+
+
+def test_a_draft_is_shown_as_text_and_read_from_it(address, ada_browser):
+    gains = line(allow("User:cat", "READ", "stock"))
+    removal = line(IN_FORCE, "remove")
+    page = ada_browser.post(address, {"line": gains, "as": "text"}, follow=True)
+    assert page.context["text"] == f"{gains}\n"
+    assert 'name="text"' in page.text
+
+    edited = ada_browser.post(
+        address, {"line": gains, "as": ["text", ""], "text": f"{gains}\n{removal}\n"}, follow=True
+    )
+    emptied = ada_browser.post(address, {"line": gains, "text": " \n"}, follow=True)
+    commands = "kafka-acls --add --allow-principal User:dog --operation Write --topic stock"
+    typed = ada_browser.post(address, {"line": gains, "text": commands}, follow=True)
+
+    assert [each.as_text() for each in edited.context["draft"].lines] == [gains, removal]
+    assert not edited.context["is_text"]
+    assert emptied.context["draft"].is_empty
+    assert {each.binding.principal for each in typed.context["draft"].lines} == {"User:dog"}
+
+
+def test_a_text_that_cannot_be_read_stays_as_it_was_typed_and_the_draft_as_it_was(address, ada_browser):
+    gains = line(allow("User:cat", "READ", "stock"))
+    wrong = gains.replace("READ", "REED")
+
+    page = ada_browser.post(address, {"line": gains, "as": "", "text": f"{gains}\n{wrong}\n"})
+
+    assert [each.as_text() for each in page.context["draft"].lines] == [gains]
+    assert page.context["text"] == f"{gains}\n{wrong}\n"
+    (fault,) = page.context["draft"].faults_by_field["text"]
+    assert fault.sentence.startswith("Line 2: ")
+    assert "REED" in fault.sentence
+
+
+def test_a_draft_of_very_many_acls_is_no_text_to_edit(address, ada_browser, monkeypatch):
+    monkeypatch.setattr(whatif, "MOST_AS_TEXT", 1)
+    lines = [line(allow(f"User:u{number}", "READ", "stock")) for number in range(2)]
+
+    page = ada_browser.get(address, {"line": lines, "as": "text"})
+
+    assert not page.context["is_text"]
+    assert len(page.context["draft"].lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xef\xbb\xbf" + line(allow("User:cat", "READ", "stock")).encode() + b"\r\n", ""),
+        (b"\xff\xfe", "The file is no UTF-8 text: byte 1 cannot be read."),
+        (b"x" * (whatif.MOST_UPLOADED + 1), "up to 1,048,576 are read here"),
+    ],
+    ids=["read", "not UTF-8", "too large"],
+)
+def test_a_file_joins_the_draft_or_is_refused_beside_its_field(address, ada_browser, content, said):
+    there = line(allow("User:dog", "READ", "stock"))
+    file = SimpleUploadedFile("acls.jsonl", content)
+
+    page = ada_browser.post(address, {"line": there, "paste": "", "file": file}, follow=True)
+
+    principals = {each.binding.principal for each in page.context["draft"].lines}
+    assert principals == ({"User:dog"} if said else {"User:dog", "User:cat"})
+    assert "".join(fault.sentence for fault in page.context["draft"].faults).count(said) >= bool(said)
+    assert said in unescape(page.text)

@@ -20,6 +20,7 @@ from aclweb.inventory.admin import owners
 from aclweb.inventory.models import Cluster, OwnedNames
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
+from aclweb.web.shell.uploads import uploaded_text
 
 MOST_FAULTS = 20
 """So many bad lines of a file are told at once."""
@@ -161,18 +162,8 @@ def load(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _text_sent(request: HttpRequest) -> tuple[str, str]:
     """Return the text of the file or of the box, and what is wrong with it."""
-    file = request.FILES.get("file")
-    if file is None:
-        return request.POST.get("rows", "").replace("\r\n", "\n"), ""
-    if (file.size or 0) > MOST_BYTES:
-        return (
-            "",
-            f"The file has {file.size:,} bytes; up to {MOST_BYTES:,} are read here, more by `manage.py owners`.",
-        )
-    try:
-        return file.read().decode("utf-8-sig").replace("\r\n", "\n"), ""
-    except UnicodeDecodeError as error:
-        return "", f"The file is no UTF-8 text: byte {error.start + 1:,} cannot be read. Save it as UTF-8."
+    text, fault = uploaded_text(request, "file", most_bytes=MOST_BYTES, instead="more by `manage.py owners`")
+    return (request.POST.get("rows", "").replace("\r\n", "\n") if text is None else text), fault
 
 
 def _saved(request: HttpRequest, cluster: Cluster, row: OwnedNames | None) -> HttpResponse:

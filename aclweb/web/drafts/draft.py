@@ -38,7 +38,7 @@ from aclweb.acl.notation import binding_from_dict, parse_object
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
 from aclweb.inventory.current import ClusterView
-from aclweb.web.drafts.pasting import read_pasted
+from aclweb.web.drafts.pasting import read_pasted, read_text
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principals
 
 # A draft longer than this belongs in a file for `python -m aclweb.acl whatif`.
@@ -106,6 +106,7 @@ class Draft:
     warnings: tuple[str, ...] = ()
     is_unread: bool = False
     paste: str = ""
+    text: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -113,7 +114,7 @@ class Draft:
 
     @property
     def faults_by_field(self) -> dict[str, list[Fault]]:
-        """The faults as they are on the page: "paste", "new_topic", and "lines" for the others."""
+        """The faults as they are on the page: "paste", "text", "new_topic", and "lines" for the others."""
         found: dict[str, list[Fault]] = {}
         for fault in self.faults:
             found.setdefault(fault.field or "lines", []).append(fault)
@@ -134,6 +135,11 @@ class Draft:
     def is_whole(self) -> bool:
         """Whether all that was given is in it, or is held by it until the cluster takes it."""
         return all(fault.is_for_now for fault in self.faults)
+
+    @property
+    def as_text(self) -> str:
+        """All that it holds as JSON lines, a line an ACL, in the order in which it was written."""
+        return "".join(f"{line.as_text()}\n" for line in self.written)
 
     def joined(self, lines: Iterable[Line]) -> Draft:
         """Return the draft with these lines, too, which the cluster takes."""
@@ -327,17 +333,27 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     Fields, each repeatable: `line` (a delta line as JSON), `add` and `remove` (an ACL as
     JSON), `new_topic`, `drop` (the place of a line to take out, from 0, or LEFT_OUT), `paste` (ACLs in
     any notation, to be added, or kafka-acls commands), `unread` (what was pasted before, whose
-    lines are there and whose messages are shown again).
+    lines are there and whose messages are shown again), `text` (the whole draft as text, in the place of every `line`;
+    where it cannot be read, the lines stay).
     """
     lines: list[Line] = []
     faults: list[Fault] = []
     warnings: list[str] = []
-    for text in data.getlist("line"):
-        _collect(lines, faults, text, op=None)
+    for line in data.getlist("line"):
+        _collect(lines, faults, line, op=None)
     held = set(lines)
+    unread_text = ""
+    if "text" in data:
+        whole = read_text(data["text"], view)
+        if whole.errors:
+            faults += [Fault(error, field="text") for error in whole.errors]
+            unread_text = "" if whole.is_secret else data["text"]
+        else:
+            lines = [Line(op, binding) for op, binding in whole.lines]
+            warnings += whole.warnings
     for op in ("add", "remove"):
-        for text in data.getlist(op):
-            _collect(lines, faults, text, op=op)
+        for line in data.getlist(op):
+            _collect(lines, faults, line, op=op)
     dropped = set(data.getlist("drop"))
     lines = [line for place, line in enumerate(lines) if str(place) not in dropped]
     text = str(data.get("paste", ""))
@@ -381,6 +397,7 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
         warnings=tuple(warnings),
         is_unread=is_unread,
         paste=kept_text,
+        text=unread_text,
     )
 
 

@@ -110,6 +110,11 @@ def read_pasted(text: str, view: ClusterView) -> Pasted:
     return found
 
 
+def read_text(text: str, view: ClusterView) -> Pasted:
+    """Return the edit that a whole draft is, written as text in any notation of `read_pasted`; no text is no edit."""
+    return read_pasted(text, view) if text.strip() else Pasted()
+
+
 def _read_errors(error: NotationError, first: str) -> list[str]:
     """Return what is wrong with ACLs, for a person who sees the text and this page."""
     messages = _Messages()

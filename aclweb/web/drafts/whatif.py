@@ -49,11 +49,16 @@ from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hin
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.typed_principal import holds_pem
+from aclweb.web.shell.uploads import uploaded_text
 
 ROWS_A_PAGE = 15
 # The names shown while somebody types a pattern; the count is always of all.
 NAMES_SHOWN = 12
 CAUTIONS_SHOWN = 5
+# Of a file: some 5,000 ACLs with long names.
+MOST_UPLOADED = 1024 * 1024
+# A draft of more is no text to edit on a page.
+MOST_AS_TEXT = 500
 # Of those that this person asked for, while there is no draft.
 COMPUTATIONS_SHOWN = 5
 # What `binding_key` makes.
@@ -86,10 +91,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """
     cluster = cluster_or_404(request.user, slug)
     assert isinstance(request.user, User)  # login_required
-    data = request.POST if request.method == "POST" else request.GET
+    data, fault = _sent(request)
     view = current.in_force(cluster)
     living = _named(data, cluster, request.user)
     draft = _read(data, cluster, view, living)
+    if fault:
+        draft = replace(draft, faults=(*draft.faults, Fault(fault, field="paste")))
     if "proposal" in data and draft.is_empty:
         gone = Fault(
             "This proposal is gone: the cluster was synced since. The findings list the current proposals."
@@ -133,6 +140,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         ],
         "form": form,
         "notes": notes,
+        **_written_as(data, draft),
         "may_request": may(request.user, "request", cluster),
         # A name to begin from: it stands in the field and is not part of the draft yet.
         "like": data.get("like", "")[:249] if request.method == "GET" else "",
@@ -360,6 +368,20 @@ def _named(data: QueryDict, cluster: Cluster, person: User) -> named.Standing | 
     return None if draft is None else named.standing(draft, person, data)
 
 
+def _sent(request: HttpRequest) -> tuple[QueryDict, str]:
+    """Return the form that was sent, a file in it as if it had been pasted, and what is wrong with the file."""
+    if request.method != "POST":
+        return request.GET, ""
+    text, fault = uploaded_text(
+        request, "file", most_bytes=MOST_UPLOADED, instead="more by `python -m aclweb.acl whatif`"
+    )
+    if text is None:
+        return request.POST, ""
+    data = request.POST.copy()
+    data["paste"] = "\n".join(filter(None, [data.get("paste", ""), text]))
+    return data, fault
+
+
 def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.Standing | None) -> Draft:
     """Return the draft of a form or a link; one that is no longer kept is reported, and never an empty draft."""
     if living is not None:
@@ -393,6 +415,20 @@ def _pasted(data: QueryDict, draft: Draft) -> str:
     return "" if holds_pem(text) else text
 
 
+def _written_as(data: QueryDict, draft: Draft) -> dict[str, Any]:
+    """Return whether the page shows the draft as text, and that text.
+
+    A text that cannot be read stays as it was typed, however the draft was asked for.
+    """
+    is_long = len(draft.written) > MOST_AS_TEXT
+    is_text = bool(draft.text) or (data.get("as") == "text" and not is_long)
+    return {
+        "is_text": is_text,
+        "text": (draft.text or draft.as_text) if is_text else "",
+        "most_as_text": MOST_AS_TEXT if is_long else None,
+    }
+
+
 def _fields(draft: Draft) -> keeping.Fields:
     """Return the fields of a form that describe this draft."""
     return {
@@ -407,7 +443,7 @@ def _place(
 ) -> keeping.Place:
     """Return where this draft can be found again, with what is shown of its effect."""
     path = reverse("what-if", args=[cluster.slug])
-    shown = {name: data.get(name, "") for name in ("show", "page", "open", "by", "days", "flips")}
+    shown = {name: data.get(name, "") for name in ("as", "show", "page", "open", "by", "days", "flips")}
     shown |= {"title": data.get("title", "")[:200], "reason": data.get("reason", "")[:500]}
     kept = keeping.place(
         path=path,
