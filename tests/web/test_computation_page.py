@@ -310,7 +310,7 @@ def test_one_that_was_asked_for_is_found_again_from_an_empty_what_if(ada_browser
 @pytest.mark.django_db(transaction=True)
 def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, ada):
     page = window(ada, PAGE)
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill("\n".join(LINES))
     page.get_by_role("button", name="Show the impact").last.click()
     page.get_by_role("button", name="Have a worker compute it").click()
@@ -338,7 +338,7 @@ def test_in_a_browser_the_page_follows_the_worker_and_shows_the_impact(window, a
 @pytest.mark.parametrize("scripts", [True, False])
 def test_in_a_browser_it_is_asked_for_and_cancelled_with_scripts_and_without(window, ada, scripts):
     page = window(ada, PAGE, scripts=scripts)
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill("\n".join(LINES))
     page.get_by_role("button", name="Show the impact").last.click()
     page.get_by_role("button", name="Have a worker compute it").click()

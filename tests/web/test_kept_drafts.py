@@ -268,7 +268,7 @@ def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(window, 
     sync(cluster, client=Answers(HELD))
     Cluster.objects.filter(pk=cluster.pk).update(allow_everyone=False)
     page = window(ada, PAGE)
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill("\n".join(lines(30)))
     page.get_by_role("button", name="Show the impact").last.click()
     page.locator(".draft-lines li").nth(29).wait_for()
@@ -292,7 +292,7 @@ def test_a_pasted_draft_survives_a_click_back_and_a_reload_in_a_browser(window, 
 def test_what_is_wrong_with_a_pasted_text_is_brought_into_view(window, cluster, ada, scripts):
     sync(cluster, client=Answers(HELD))
     page = window(ada, PAGE, size=(1280, 720), scripts=scripts)
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill("User:bob,READ,orders\n" * 30)
     page.get_by_role("button", name="Show the impact").last.click()
     message = page.get_by_text("A CSV needs its header as the first line")
@@ -317,7 +317,7 @@ def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
     )
     tool = 'kafka-acls --add --allow-principal "User:*" --operation All --topic "*" --allow-host 10.0.'
     page = window(ada, PAGE, size=(1280, 720), scripts=scripts)
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill("\n".join(f"{tool}{part // 250}.{part % 250}" for part in range(500)))
     page.get_by_role("button", name="Show the impact").last.click()
     message = page.get_by_text("Too large to work out here.")

@@ -290,7 +290,7 @@ def test_the_names_that_a_pattern_covers_now_are_counted_while_typing(address, a
 def test_what_an_acl_would_change_is_shown_before_it_is_added(address, ada_browser):
     part = ada_browser.get(f"{address}matches/", RULE)
 
-    (row,) = part.context["before_adding"].rows
+    (row,) = part.context["before_adding"].told.rows
     assert (row.kind, plain(row.who), row.operations) == ("gains", RULE["principal"], "Read, Describe")
     assert plain(row.which) == "every topic that starts with 'orders.' (2 now, and all to come)"
     page = ada_browser.post(address, RULE, follow=True)
@@ -315,7 +315,7 @@ def test_what_the_draft_would_change_with_an_acl_is_shown_before_it_is_added(add
     before = part.context["before_adding"]
     assert before.counts["loses"] == 0 < before.with_draft["loses"]
     assert before.with_draft == same_draft.context["preview"].impact.counts
-    assert "No answer would change" in nothing.text
+    assert "By itself it would change no answer" in nothing.text
 
 
 def test_an_acl_that_is_there_or_cannot_be_has_no_impact_before_it_is_added(address, ada_browser, cluster):
@@ -460,7 +460,7 @@ def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_
     assert [plain(row.who) for row in page.context["diff"].object_list] == sorted(
         rule.principal for rule in acls
     )[4:8]
-    assert len(told) == 4
+    assert len(told) == 4 + impact_rows.MOST_TOLD
 
 
 def test_what_other_acls_would_allow_is_shown_with_the_acls_of_before_and_after(address, ada_browser):
@@ -594,3 +594,25 @@ def test_a_file_joins_the_draft_or_is_refused_beside_its_field(address, ada_brow
     assert principals == ({"User:dog"} if said else {"User:dog", "User:cat"})
     assert "".join(fault.sentence for fault in page.context["draft"].faults).count(said) >= bool(said)
     assert said in unescape(page.text)
+
+
+def test_an_impact_is_a_sentence_before_it_is_numbers_and_rows(address, ada_browser):
+    removal = line(IN_FORCE, "remove")
+    adds = [
+        line(allow(f"User:u{number}", "READ", name))
+        for number in range(5)
+        for name in ("stock", f"n{number}")
+    ]
+
+    one = ada_browser.get(address, {"line": removal})
+    many = ada_browser.get(address, {"line": [removal, *adds]})
+
+    (row,) = one.context["told"].rows
+    assert (row.kind, plain(row.who), row.are_several) == ("loses", "User:bob", False)
+    assert "loses <b>Read, Describe</b> on" in one.text
+    told = many.context["told"]
+    assert [each.kind for each in told.rows] == ["loses", "gains", "gains"]
+    kinds = [group.change for group in many.context["preview"].impact.groups]
+    assert told.more == len(impact_rows.rows(many.context["preview"].impact, *impact_rows.TOLD)) - 3
+    assert set(kinds) >= {"loses", "gains"}
+    assert f"and {told.more} more groups of answers" in many.text

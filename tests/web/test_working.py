@@ -57,7 +57,7 @@ def held_preview(monkeypatch):
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_a_what_if_says_what_is_being_done_and_takes_one_press(visit, held_preview, motion):
     page = visit("/c/test-eu/what-if/", motion=motion)
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill("kafka-acls --add --allow-principal User:eli --operation Read --topic t")
     button = page.get_by_role("button", name="Show the impact").last
     button.click()
@@ -134,7 +134,7 @@ def test_an_answer_that_never_comes_leaves_the_page_usable(visit):
 
 def test_after_a_long_paste_its_answer_is_in_view_and_has_the_focus(visit):
     page = visit("/c/test-eu/what-if/")
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     tool = "kafka-acls --bootstrap-server 127.0.0.1:1 --add --operation Read --topic orders.1 --allow-principal User:p"
     page.locator("#id_paste").fill("\n".join(f"{tool}{number}" for number in range(60)))
     button = page.get_by_role("button", name="Show the impact").last
@@ -142,7 +142,7 @@ def test_after_a_long_paste_its_answer_is_in_view_and_has_the_focus(visit):
     page.locator("#draft-heading", has_text="60").wait_for()
 
     # Once more from below the sixty lines, where the answer is far above.
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     page.locator("#id_paste").fill(f"{tool}-last")
     button.click()
     page.locator("#draft-heading", has_text="61").wait_for()
@@ -158,7 +158,7 @@ def test_after_a_long_paste_its_answer_is_in_view_and_has_the_focus(visit):
 
 def test_taking_a_line_out_of_a_long_draft_leaves_the_page_where_it_is(visit):
     page = visit("/c/test-eu/what-if/")
-    page.get_by_text("Paste ACLs or kafka-acls commands").click()
+    page.get_by_text("Paste or upload ACLs").click()
     tool = "kafka-acls --bootstrap-server 127.0.0.1:1 --add --operation Read --topic orders.1 --allow-principal User:p"
     page.locator("#id_paste").fill("\n".join(f"{tool}{number}" for number in range(60)))
     page.get_by_role("button", name="Show the impact").last.click()

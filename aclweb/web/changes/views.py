@@ -215,7 +215,8 @@ def _impact_shown(shown: queries.ChangePage, asked: Mapping[str, str]) -> tuple[
 def _differences(impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:
     if impact is None:
         return {}
-    return impact_rows.shown(impact_rows.rows(impact, *impact_rows.KINDS), asked, ROWS_A_PAGE)
+    rows = impact_rows.rows(impact, *impact_rows.KINDS)
+    return {"told": impact_rows.told(impact), **impact_rows.shown(rows, asked, ROWS_A_PAGE)}
 
 
 def _change(request: HttpRequest, number: int) -> Change:

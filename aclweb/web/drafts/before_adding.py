@@ -19,23 +19,16 @@ from aclweb.web.drafts.draft import Draft, Line
 WHILE_TYPING = Budget(steps=40_000, differences=10_000, whose="a form that is being typed")
 """Some half a second of one core."""
 
-ROWS_SHOWN = 3
-# What there is to say first; ACLs that only give an answer another reason are a number.
-_TOLD = ("loses", "gains", "depends")
-
 
 @dataclass(frozen=True)
 class BeforeAdding:
     """What ACLs would change by themselves, and the draft with them.
 
-    rows: the first ROWS_SHOWN groups of what they change, and how many more there are. counts, with_draft: how many
-    answers, by kind; with_draft is None where the draft has nothing else. is_too_much: whether that takes longer than a
-    form may wait, so that nothing else is known.
+    told: what they change. counts, with_draft: how many answers, by kind; with_draft is None where the draft has
+    nothing else. is_too_much: whether that takes longer than a form may wait, so that nothing else is known.
     """
 
-    acls: int = 0
-    rows: Sequence[impact_rows.ImpactRow] = ()
-    more: int = 0
+    told: impact_rows.Told | None = None
     counts: Mapping[str, int] | None = None
     with_draft: Mapping[str, int] | None = None
     is_too_much: bool = False
@@ -57,18 +50,11 @@ def told(view: ClusterView, draft: Draft, bindings: Sequence[AclBinding]) -> Bef
             joined = draft.joined([Line("add", binding) for binding in new])
             with_draft = _impact(view, joined.delta, draft.new_topics).counts
     except TooMuch:
-        return BeforeAdding(acls=len(new), is_too_much=True)
+        return BeforeAdding(is_too_much=True)
     except ChangeError:
         # The form says by itself what no cluster takes.
         return None
-    rows = impact_rows.rows(alone, *_TOLD)
-    return BeforeAdding(
-        acls=len(new),
-        rows=rows[:ROWS_SHOWN],
-        more=max(0, len(rows) - ROWS_SHOWN),
-        counts=alone.counts,
-        with_draft=with_draft,
-    )
+    return BeforeAdding(told=impact_rows.told(alone), counts=alone.counts, with_draft=with_draft)
 
 
 def _impact(view: ClusterView, delta: Delta, new_topics: tuple[str, ...]) -> Impact:

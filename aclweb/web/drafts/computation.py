@@ -217,6 +217,7 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
             side.view.cluster,
             asked,
         ),
+        "told": impact_rows.told(found.impact),
         "tiles": impact_rows.tiles(found.impact),
         "every_row": impact_rows.exact_rows(found.impact),
         "show": kind,

@@ -344,10 +344,11 @@ def read_draft(data: QueryDict, view: ClusterView) -> Draft:
     held = set(lines)
     unread_text = ""
     if "text" in data:
-        whole = read_text(data["text"], view)
+        typed = str(data["text"])
+        whole = read_text(typed, view)
         if whole.errors:
             faults += [Fault(error, field="text") for error in whole.errors]
-            unread_text = "" if whole.is_secret else data["text"]
+            unread_text = "" if whole.is_secret else typed
         else:
             lines = [Line(op, binding) for op, binding in whole.lines]
             warnings += whole.warnings

@@ -37,6 +37,9 @@ from aclweb.acl.simulate import Side as CoreSide
 from aclweb.web.shell.paging import page_asked, page_of
 
 KINDS = ("loses", "gains", "recovered", "depends")
+# What a sentence tells; that the same answer has another reason is a number.
+TOLD = ("loses", "gains", "depends")
+MOST_TOLD = 3
 
 # An answer can depend on many ACLs that say the same; this many are spelled out in a row, and in one that is open.
 MOST_SHOWN, MOST_SHOWN_OPEN = 2, 20
@@ -62,11 +65,15 @@ class Side:
 
 @dataclass(frozen=True)
 class ImpactRow:
-    """One group in words. number: its place among all rows, by which it is opened."""
+    """One group in words. number: its place among all rows, by which it is opened.
+
+    are_several: whether `who` names several principals one by one, so that a verb after it is in the plural.
+    """
 
     number: int
     kind: str
     who: Phrase
+    are_several: bool
     where: Phrase
     operations: str  # "Read, Describe"
     which: Phrase
@@ -116,6 +123,14 @@ class Opened:
     names: Sequence[Phrase]
     before: Side | None
     after: Side
+
+
+@dataclass(frozen=True)
+class Told:
+    """An impact in a sentence: the first groups, losses before gains, and how many more there are."""
+
+    rows: Sequence[ImpactRow]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -185,6 +200,19 @@ def rows(impact: Impact, *kinds: str) -> ImpactRows:
         ]
         known = impact.memo[kinds] = ImpactRows(impact, groups)
     return known
+
+
+def told(impact: Impact, most: int = MOST_TOLD) -> Told:
+    """Return what to say of an impact before its rows: some groups of each list that changes somebody's access."""
+    lists = [rows(impact, kind) for kind in TOLD]
+    # Each list has its share, and the room that others leave.
+    shown, left = [], most
+    for place, each in enumerate(lists):
+        rest = sum(bool(other) for other in lists[place + 1 :])
+        here = each[: max(left - rest, 0)]
+        shown += here
+        left -= len(here)
+    return Told(shown, sum(map(len, lists)) - len(shown))
 
 
 def exact_rows(impact: Impact) -> ImpactRows:
@@ -279,10 +307,12 @@ def tiles(impact: Impact) -> list[Tile]:
 
 def _row(impact: Impact, group: Group, number: int) -> ImpactRow:
     axes = impact.axes
+    is_rest, principals = axes.principals.described(group.principals)
     return ImpactRow(
         number=number,
         kind=group.change,
         who=who(axes.principals, group.principals),
+        are_several=not is_rest and len(principals) > 1,
         where=where(axes.hosts, group.hosts, reason=group.reason),
         operations=", ".join(operation.pascal for operation in group.operations),
         which=which(described(impact, group)),

@@ -535,6 +535,7 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
             data,
         ),
         "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
+        "told": impact_rows.told(preview.impact),
         "tiles": impact_rows.tiles(preview.impact),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
