@@ -98,9 +98,15 @@ class ChangeAndItemsSerializer(ChangeSerializer):
 
     items = ChangeItemSerializer(many=True)
     approvals = serializers.SerializerMethodField()
+    gates = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField()),
+        read_only=True,
+        help_text="What each policy gate said when the change was submitted or last decided on: gate, state "
+        "(pass, not met, cannot tell), sentence, and which approvals it asks for.",
+    )
 
     class Meta(ChangeSerializer.Meta):
-        fields = [*ChangeSerializer.Meta.fields, "items", "approvals"]
+        fields = [*ChangeSerializer.Meta.fields, "items", "approvals", "gates"]
 
     def get_approvals(self, change: Change) -> list[dict[str, str]]:
         return [

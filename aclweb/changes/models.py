@@ -24,6 +24,7 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
     number_of,
+    shown,
 )
 from aclweb.changes.stored_impact import KeepsImpact
 from aclweb.inventory.fields import KafkaTextField
@@ -68,6 +69,8 @@ class Change(KeepsImpact, Leased):
     state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT, db_index=True)
     undo_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
     approvals_needed = models.PositiveSmallIntegerField(default=1)
+    # What the gates of the cluster said when it was submitted or last decided on: `gates.Verdict.as_dict` of each.
+    gates = models.JSONField(default=list)
 
     # The impact is what the author saw when submitting, and None for a draft.
     revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -242,6 +245,35 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reviewer} approved {self.change.key}"
+
+
+class PolicyGate(models.Model):
+    """What an edit of a cluster must not do without more approvals, or without an administrator's."""
+
+    class Kind(models.TextChoices):
+        NO_WILDCARD = "no-wildcard", "No ACL for all resources or any user"
+        NO_TRAFFIC_LOST = "no-traffic-lost", "Nobody in logged traffic loses access"
+        NOT_THE_FIRST = "not-the-first", "Not the first ACL on an open resource"
+        NOT_OWN_RIGHTS = "not-own-rights", "Not aclweb's own rights"
+        NO_NEW_ACCESS = "no-new-access", "No new access to names that start with a prefix"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="policy_gates")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    # Of NO_NEW_ACCESS alone; empty for the others.
+    name_prefix = KafkaTextField(blank=True)
+    # So many must approve where it is not met, and whether one of them must be an administrator of the cluster.
+    approvals = models.PositiveSmallIntegerField(default=2)
+    by_administrator = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "kind", "name_prefix"], name="one_gate_of_a_kind")
+        ]
+
+    def __str__(self) -> str:
+        if self.kind == self.Kind.NO_NEW_ACCESS:
+            return f"No new access to names that start with {shown(self.name_prefix)}"
+        return self.get_kind_display()
 
 
 def new_address() -> str:

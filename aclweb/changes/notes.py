@@ -71,17 +71,21 @@ def _is_warned_of(binding: AclBinding, view: ClusterView) -> bool:
 
 def _own_rights(own: str | None, delta: Delta) -> list[str]:
     """Return a sentence where the edit changes what aclweb itself may do on the cluster."""
-    changes_own = own is not None and any(
-        binding.resource_type is ResourceType.CLUSTER
-        and binding.operation in (Operation.ALL, Operation.DESCRIBE, Operation.ALTER)
-        and binding.principal in (own, ANY_USER)
-        for binding in (*delta.add, *delta.remove)
-    )
-    if not changes_own:
+    if own is None or not changes_own_rights(own, delta):
         return []
     return [
         f"This changes aclweb's own rights: it signs in as {own} and needs Describe and Alter on the cluster."
     ]
+
+
+def changes_own_rights(own: str | None, delta: Delta) -> bool:
+    """Whether an edit changes what this principal, any where None, may do that aclweb needs on the cluster."""
+    return any(
+        binding.resource_type is ResourceType.CLUSTER
+        and binding.operation in (Operation.ALL, Operation.DESCRIBE, Operation.ALTER)
+        and (own is None or binding.principal in (own, ANY_USER))
+        for binding in (*delta.add, *delta.remove)
+    )
 
 
 def _refusals(delta: Delta, settings: AuthorizerSettings) -> list[str]:

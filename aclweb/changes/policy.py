@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclBinding, ResourceType
+from aclweb.acl.model import AclBinding, ResourceType, number_of
 from aclweb.changes.models import Approval, Change, ChangeItem
 from aclweb.inventory.models import Cluster
 
@@ -63,6 +63,47 @@ class CountedApprovals:
     counted: tuple[Approval, ...]
     lost: tuple[Approval, ...]
     sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Required:
+    """Who must approve: so many different people, and whether one of them must be an administrator of the cluster."""
+
+    approvals: int
+    by_administrator: bool = False
+
+    def __or__(self, other: Required) -> Required:
+        """Return what meets both."""
+        return Required(max(self.approvals, other.approvals), self.by_administrator or other.by_administrator)
+
+    @property
+    def words(self) -> str:
+        """Such as `2 approvals, one of them by an administrator`."""
+        words = number_of(self.approvals, "approval")
+        if not self.by_administrator:
+            return words
+        return (
+            f"{words} by an administrator"
+            if self.approvals == 1
+            else f"{words}, one of them by an administrator"
+        )
+
+
+def lacking(
+    cluster: Cluster, approvals: Iterable[Approval], required: Required, held: Held | None = None
+) -> str:
+    """Return what is lacking beside these approvals, as `1 more approval`; empty where they are enough."""
+    given = list(approvals)
+    missing = required.approvals - len(given)
+    lacks_administrator = required.by_administrator and not any(
+        _rights(approval.reviewer, cluster, held).may("administer") for approval in given
+    )
+    if missing <= 0 and not lacks_administrator:
+        return ""
+    words = number_of(max(missing, 1), "more approval")
+    if not lacks_administrator:
+        return words
+    return f"{words} by an administrator" if missing <= 1 else f"{words}, one of them by an administrator"
 
 
 def approvals_needed(cluster: Cluster) -> int:

@@ -18,7 +18,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, acl_text
 from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
-from aclweb.changes import policy
+from aclweb.changes import gates, policy
 from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
 from aclweb.changes.notes import commands_of, done_already
@@ -155,6 +155,11 @@ class ChangePage:
     approvals: tuple[ApprovalView, ...]
     approvals_given: int
     approvals_needed: int
+    gates: tuple[
+        Mapping[str, str], ...
+    ]  # `gates.Verdict.as_dict`: as of now while it waits, else as decided on
+    lacking: str  # what must come beside the approvals that count, in words; empty where they are enough
+    is_last_approval: bool  # whether this person's would be the last one needed
     is_written: bool  # by a worker, once it is approved; where not, it ends as commands
     reviewers: tuple[User, ...]
     acts: Mapping[str, Act]
@@ -270,14 +275,17 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         _approval(approval, counted)
         for approval in sorted(change.approvals.all(), key=lambda approval: approval.at)
     )
-    needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
+    meant = now.impact if now is not None else seen
+    required, verdicts = _gates(change, view, meant if waits or change.state == _S.DRAFT else None)
+    lacking = policy.lacking(change.cluster, approvals.counted, required, held)
+    own = Approval(change=change, reviewer=user)
     state, tone = item_state_words(change)
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
     return ChangePage(
         change=change,
         state=state,
         tone=tone,
-        headline=headline(change, given=len(counted), needed=needed),
+        headline=headline(change, given=len(counted), needed=required.approvals),
         effect=_effect(seen),
         impact=seen,
         warnings=seen.warnings if seen is not None and is_open else (),
@@ -294,7 +302,10 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         notes=(*notes, *approvals.sentences),
         approvals=given,
         approvals_given=len(counted),
-        approvals_needed=needed,
+        approvals_needed=required.approvals,
+        gates=verdicts,
+        lacking=lacking,
+        is_last_approval=not policy.lacking(change.cluster, [*approvals.counted, own], required, held),
         is_written=policy.writable(change.cluster)[0],
         reviewers=policy.reviewers(change, held),
         acts=_acts(change, user, held, drift),
@@ -307,6 +318,20 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         progress=(in_place, len(items)),
         under_way=change.state in _UNDER_WAY,
     )
+
+
+def _gates(
+    change: Change, view: ClusterView, impact: Impact | None
+) -> tuple[policy.Required, tuple[Mapping[str, str], ...]]:
+    """Return who must approve, and what the gates say: as of now while it waits, else as they were decided on.
+
+    impact: that of a change which waits; None for others.
+    """
+    required = policy.Required(max(change.approvals_needed, policy.approvals_needed(change.cluster)))
+    if impact is None:
+        return required, tuple(change.gates)
+    found = gates.verdicts(view, change.delta, impact)
+    return required | gates.required(view, found), tuple(each.as_dict() for each in found)
 
 
 _S = Change.State

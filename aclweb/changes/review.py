@@ -16,6 +16,7 @@ worker asks the same again before it writes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,8 +25,9 @@ from django.db.models.functions import Now
 
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
+from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
-from aclweb.changes import policy, tasks
+from aclweb.changes import gates, policy, tasks
 from aclweb.changes.drift import drift_since_sync
 from aclweb.changes.models import Change, ChangeError, ChangeItem
 from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
@@ -78,10 +80,10 @@ def request(
     _may_request(cluster, author, plan)
 
     def once() -> Change:
-        seen = _seen(cluster, delta, author.pk, computed_on)
+        seen, gates_say = _seen(cluster, delta, author.pk, computed_on)
         with transaction.atomic():
             change = _drafted(cluster, author, title, reason, plan)
-            return _fix(_locked(change), author, seen, is_of_now=computed_on is None)
+            return _fix(_locked(change), author, seen, gates_say, is_of_now=computed_on is None)
 
     return _until_still(once)
 
@@ -169,20 +171,40 @@ def submit(
         _require("submit", asked, actor)
         if shown is not None and not is_same_edit(asked.delta, shown):
             raise ChangeError(edited_since(asked))
-        seen = _seen(asked.cluster, asked.delta, asked.author_id, computed_on)
+        seen, gates_say = _seen(asked.cluster, asked.delta, asked.author_id, computed_on)
         with transaction.atomic():
-            return _fix(_locked(change), actor, seen, is_of_now=computed_on is None)
+            return _fix(_locked(change), actor, seen, gates_say, is_of_now=computed_on is None)
 
     return _until_still(once)
 
 
-def _seen(cluster: Cluster, delta: Delta, requester: int, computed_on: ClusterView | None = None) -> Preview:
-    """Return the effect that a submission fixes, or raise ChangeError where there is none to fix."""
+@dataclass(frozen=True)
+class _GatesSay:
+    """What the gates of a cluster say of an edit, and who must approve it therefore."""
+
+    verdicts: tuple[gates.Verdict, ...]
+    required: policy.Required
+
+    @classmethod
+    def of(cls, view: ClusterView, delta: Delta, impact: Impact | None) -> _GatesSay:
+        found = gates.verdicts(view, delta, impact)
+        return cls(found, gates.required(view, found))
+
+    @property
+    def stored(self) -> list[dict[str, str]]:
+        return [verdict.as_dict() for verdict in self.verdicts]
+
+
+def _seen(
+    cluster: Cluster, delta: Delta, requester: int, computed_on: ClusterView | None = None
+) -> tuple[Preview, _GatesSay]:
+    """Return the effect that a submission fixes and what gates say; raises ChangeError where there is none to fix."""
     if computed_on is not None and computed_on.settings != settings_of(Cluster.objects.get(pk=cluster.pk)):
         raise ChangeError(
             f"What is declared of {cluster.name} has changed since this impact was computed; compute it again."
         )
-    seen = preview(cluster, delta, requester=requester, view=computed_on)
+    view = computed_on or in_force(cluster)
+    seen = preview(cluster, delta, requester=requester, view=view)
     if seen.revision is None:
         raise ChangeError(
             f"{cluster.name} has not been synced yet, so what this change would do is unknown. "
@@ -190,10 +212,12 @@ def _seen(cluster: Cluster, delta: Delta, requester: int, computed_on: ClusterVi
         )
     if seen.changes_nothing:
         raise ChangeError(f"There is nothing to do: {cluster.name} is already as this change asks.")
-    return seen
+    return seen, _GatesSay.of(view, delta, seen.impact)
 
 
-def _fix(change: Change, actor: User, seen: Preview, *, is_of_now: bool = True) -> Change:
+def _fix(
+    change: Change, actor: User, seen: Preview, gates_say: _GatesSay, *, is_of_now: bool = True
+) -> Change:
     """Store the effect with the locked change and hand it in; raises _Moved where it is another's by now.
 
     is_of_now: whether it must be that of the cluster as it is now; reviewers are told what has changed since.
@@ -205,7 +229,7 @@ def _fix(change: Change, actor: User, seen: Preview, *, is_of_now: bool = True) 
     if is_of_now:
         _require_still(change.cluster, seen.revision, seen.settings)
     change.approvals.all().delete()
-    needed = policy.approvals_needed(change.cluster)
+    needed = gates_say.required
     _move(
         change,
         to=Change.State.IN_REVIEW,
@@ -213,7 +237,8 @@ def _fix(change: Change, actor: User, seen: Preview, *, is_of_now: bool = True) 
         revision=seen.revision,
         plan_hash=seen.plan_hash,
         impact_hash=seen.impact_hash,
-        approvals_needed=needed,
+        approvals_needed=needed.approvals,
+        gates=gates_say.stored,
         attempts=0,
         waits=0,
         submitted_at=Now(),
@@ -227,7 +252,7 @@ def _fix(change: Change, actor: User, seen: Preview, *, is_of_now: bool = True) 
         verb="change.submitted",
         target=change.key,
         effect=effect_words(gains=counts["gains"], loses=counts["loses"], depends=counts["depends"]),
-        needed="1 approval" if needed == 1 else f"{needed} approvals",
+        needed=needed.words,
         revision=seen.revision.number if seen.revision is not None else None,
         plan_hash=seen.plan_hash,
         impact_hash=seen.impact_hash,
@@ -248,14 +273,15 @@ def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str
         _require_shown(asked, reviewer, plan_hash)
         view = in_force(asked.cluster)
         moved = drift_since_sync(asked, view)
+        gates_say = _GatesSay.of(view, asked.delta, asked.impact) if moved.lets_approve else None
         with transaction.atomic():
             locked = _locked(change)
             _require_shown(locked, reviewer, plan_hash)
             if (locked.epoch, locked.impact_hash) != (asked.epoch, asked.impact_hash):
                 raise _Moved
             _require_still(locked.cluster, view.revision, view.settings)
-            if moved.lets_approve:
-                return _approved(locked, reviewer, comment)
+            if gates_say is not None:
+                return _approved(locked, reviewer, comment, gates_say)
             why = " ".join(moved.sentences)
             trail.record(actor=reviewer, verb="change.approval_refused", target=locked.key, why=why)
         raise StaleError(
@@ -276,8 +302,8 @@ def _require_shown(change: Change, reviewer: User, plan_hash: str | None) -> Non
         raise ChangeError("This change was edited after your page was made; look at it again.")
 
 
-def _approved(change: Change, reviewer: User, comment: str) -> Change:
-    """Record the approval of the locked change, whose effect was found to be the same."""
+def _approved(change: Change, reviewer: User, comment: str, gates_say: _GatesSay) -> Change:
+    """Record the approval of the locked change, whose effect was found to be the same, and of which gates say so."""
     change.approvals.filter(reviewer=reviewer).delete()  # one that has expired
     change.approvals.create(
         reviewer=reviewer,
@@ -285,8 +311,10 @@ def _approved(change: Change, reviewer: User, comment: str) -> Change:
         impact_hash=change.impact_hash,
         comment=_words("comment", comment),
     )
-    needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-    given = len(policy.counted_approvals(change).counted)
+    required = gates_say.required | policy.Required(change.approvals_needed)
+    counted = policy.counted_approvals(change).counted
+    given, needed = len(counted), required.approvals
+    lacking = policy.lacking(change.cluster, counted, required)
     trail.record(
         actor=reviewer,
         verb="change.approved",
@@ -297,10 +325,11 @@ def _approved(change: Change, reviewer: User, comment: str) -> Change:
         plan_hash=change.plan_hash,
         impact_hash=change.impact_hash,
     )
-    if given >= needed:
-        _move(change, to=Change.State.APPROVED, decided_at=Now(), sentence="")
+    if lacking:
+        _move(change, to=Change.State.IN_REVIEW, gates=gates_say.stored, approvals_needed=needed)
+    else:
+        _move(change, to=Change.State.APPROVED, gates=gates_say.stored, decided_at=Now(), sentence="")
         _hand_over(change)
-
     return change
 
 

@@ -21,7 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from aclweb.acl.model.delta import Delta
 from aclweb.audit.models import Event
 from aclweb.changes import asking, computing, review
-from aclweb.changes.models import Computation
+from aclweb.changes.models import Computation, PolicyGate
 from aclweb.changes.question import what_if
 from aclweb.insights.models import Analysis
 from aclweb.inventory.current import in_force
@@ -76,6 +76,8 @@ TABLE: dict[str, Row] = {
     "log-sources": Row(f"{C}log-sources/", SEEN),
     "log-source": Row(f"{C}log-sources/{{source}}/", (302, 404, 403, 403, 403, 200)),
     "log-source-remove": Row(f"{C}log-sources/{{source}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
+    "policy": Row(f"{C}policy/", SEEN),
+    "policy-remove": Row(f"{C}policy/{{gate}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
     "owners": Row(f"{C}owners/", SEEN),
     "owners-export": Row(f"{C}owners/export/", SEEN),
     # An empty text has no header, which is said on the page.
@@ -227,6 +229,7 @@ def waiting(cluster, ada, monkeypatch):
     cluster.refresh_from_db()
     cluster.log_sources.create(path="/logs")
     cluster.owned_names.create(kind="TOPIC", pattern_type="PREFIXED", name="orders.", owner="payments")
+    cluster.policy_gates.create(kind="not-own-rights")
     change = review.draft(
         cluster=cluster,
         author=ada,
@@ -330,6 +333,9 @@ def filled(text: str, change) -> str:
         # Who tries addresses at random may have removed it.
         found = LogSource.objects.order_by("pk").first()
         text = text.replace("{source}", str(found.pk if found else 1))
+    if "{gate}" in text:
+        gate = PolicyGate.objects.order_by("pk").first()
+        text = text.replace("{gate}", str(gate.pk if gate else 1))
     if "{owned}" in text:
         owned = OwnedNames.objects.order_by("pk").first()
         text = text.replace("{owned}", str(owned.pk if owned else 1))

@@ -7,18 +7,19 @@ from time import monotonic
 
 from django.db import transaction
 
+from aclweb.acl.model import number_of
 from aclweb.acl.simulate import ON_A_WORKER
 from aclweb.audit import trail
-from aclweb.changes import failpoints, policy
+from aclweb.changes import failpoints, gates, policy
 from aclweb.changes.drift import drift
 from aclweb.changes.impact import Content
-from aclweb.changes.models import ChangeItem
+from aclweb.changes.models import Change, ChangeItem
 from aclweb.changes.preview import plan_hash
 from aclweb.changes.rollout.hold import Item, Run, State, blocked, step
 from aclweb.changes.rollout.settle import settle
 from aclweb.changes.rollout.words import acls, items_in_words, patterns_in_words
 from aclweb.clusters import AclSnapshot, ClusterClient
-from aclweb.inventory.current import settings_of
+from aclweb.inventory.current import in_force, settings_of
 
 # Nobody waits for a page here, and what a reviewer could not be told is computed now at the latest.
 BUDGET = ON_A_WORKER
@@ -52,15 +53,28 @@ def check_paper(run: Run) -> None:
         raise blocked(run, State.FAILED, "change.refused", why)
 
     current = policy.counted_approvals(change)
-    needed = max(change.approvals_needed, policy.approvals_needed(change.cluster))
-    if len(current.counted) < needed:
-        sentences = " ".join(current.sentences)
-        why = f"{sentences} {len(current.counted)} of {needed} approvals count now.".strip()
+    required, because = _required(change)
+    if lacking := policy.lacking(change.cluster, current.counted, required):
+        counted = f"{len(current.counted)} of {number_of(required.approvals, 'approval')} count now"
+        why = " ".join([*current.sentences, *because, f"{counted}, so it needs {lacking}."])
         with transaction.atomic():
             stop = blocked(run, State.IN_REVIEW, "change.returned", why)
             if change.state == State.IN_REVIEW:
                 change.approvals.filter(pk__in=[approval.pk for approval in current.lost]).delete()
         raise stop
+
+
+def _required(change: Change) -> tuple[policy.Required, list[str]]:
+    """Return who must approve by the gates as they are now, and what those say that are not met.
+
+    What has been begun is finished under the approvals that it began with.
+    """
+    required = policy.Required(change.approvals_needed)
+    if change.has_effects:
+        return required, []
+    view = in_force(change.cluster)
+    found = gates.verdicts(view, change.delta, change.impact)
+    return required | gates.required(view, found), [each.sentence for each in found if not each.is_open]
 
 
 def preflight(run: Run, client: ClusterClient) -> None:

@@ -39,7 +39,7 @@ class BeforeAdding:
 
 
 def told(view: ClusterView, draft: Draft, bindings: Sequence[AclBinding]) -> BeforeAdding | None:
-    """Return what these ACLs would change; None where no impact can be told, as of a cluster that was never read."""
+    """Return what these ACLs would change; None where nobody knows, as of a cluster that was never read."""
     new = tuple(binding for binding in bindings if binding not in view.index)
     if not new or view.revision is None:
         return None

@@ -1,0 +1,73 @@
+"""`manage.py policy CLUSTER`: list the gates of a cluster's policy; set one, or remove one.
+
+Exit status: 0 done; 2 bad usage, with a sentence for each wrong value, and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from aclweb.changes import gate_settings, policy
+from aclweb.changes.models import PolicyGate
+from aclweb.inventory.management.operator import at_the_shell, cluster_named
+
+KINDS = ", ".join(PolicyGate.Kind.values)
+
+
+class Command(BaseCommand):
+    help = "List which gates a change of a cluster must meet; set one, or remove one."
+    requires_system_checks = []  # they load every page
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("cluster", help="the cluster, such as prod-eu")
+        todo = parser.add_mutually_exclusive_group()
+        todo.add_argument("--set", metavar="GATE", help=f"one of {KINDS}")
+        todo.add_argument("--remove", metavar="GATE", help="the same")
+        parser.add_argument(
+            "--prefix", default="", help="of the names that no-new-access guards, such as payments."
+        )
+        parser.add_argument(
+            "--approvals", type=int, default=2, help="so many must approve where it is not met; 2 if left out"
+        )
+        parser.add_argument(
+            "--by-administrator", action="store_true", help="one of them must be an administrator"
+        )
+
+    def handle(self, *args: Any, cluster: str, **options: Any) -> None:
+        found = cluster_named(cluster)
+        prefix = options["prefix"]
+        if (kind := options["set"]) is not None:
+            try:
+                is_set = gate_settings.set_gate(
+                    actor=at_the_shell(),
+                    cluster=found,
+                    kind=kind,
+                    approvals=options["approvals"],
+                    by_administrator=options["by_administrator"],
+                    name_prefix=prefix,
+                )
+            except gate_settings.GateError as error:
+                raise CommandError(str(error), returncode=2) from error
+            self.stdout.write(f"{cluster}: {'set' if is_set else 'it was set so already'}.")
+        elif (kind := options["remove"]) is not None:
+            gate = found.policy_gates.filter(kind=kind, name_prefix=prefix).first()
+            if gate is None:
+                about = f" with the prefix {prefix!r}" if prefix else ""
+                raise CommandError(
+                    f"{cluster} has no gate {kind!r}{about}; `manage.py policy {cluster}` lists those it has.",
+                    returncode=2,
+                )
+            gate_settings.remove_gate(actor=at_the_shell(), gate=gate)
+            self.stdout.write(f"{cluster}: removed.")
+        else:
+            self._list(found.policy_gates.order_by("kind", "name_prefix"), cluster)
+
+    def _list(self, gates: Any, cluster: str) -> None:
+        for gate in gates:
+            needed = policy.Required(gate.approvals, by_administrator=gate.by_administrator).words
+            name = f"{gate.kind} --prefix {gate.name_prefix!r}" if gate.name_prefix else gate.kind
+            self.stdout.write(f"{name}: {needed} where it is not met")
+        if not gates:
+            self.stdout.write(f"{cluster} has no gates; set one with --set, one of {KINDS}.")
