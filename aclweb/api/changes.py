@@ -72,6 +72,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
             "cluster",
             "title",
             "reason",
+            "ticket",
             "author",
             "state",
             "state_words",

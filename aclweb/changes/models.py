@@ -65,6 +65,7 @@ class Change(KeepsImpact, Leased):
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="changes")
     title = models.CharField(max_length=200)
     reason = models.TextField(blank=True)
+    ticket = models.CharField(max_length=500, blank=True)  # a key, or an address that begins with http
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="changes")
     state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT, db_index=True)
     undo_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
@@ -245,6 +246,24 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reviewer} approved {self.change.key}"
+
+
+class Comment(models.Model):
+    """What somebody said of a change, or of one of its ACLs, without deciding."""
+
+    change = models.ForeignKey(Change, on_delete=models.CASCADE, related_name="comments")
+    # The ACL, by its place in the plan that was looked at; null for the whole change.
+    plan_hash = models.CharField(max_length=64, blank=True)
+    position = models.PositiveIntegerField(null=True)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.author} on {self.change.key}"
 
 
 class PolicyGate(models.Model):

@@ -5,7 +5,7 @@ Sentences come from here, so that a page, an API answer and the shell say the sa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -20,7 +20,7 @@ from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
 from aclweb.changes import gates, policy
 from aclweb.changes.drift import Drift, drift_since_sync
-from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem
+from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem, Comment
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.preview import Preview, TooMuch, preview
 from aclweb.changes.replaying import replay_of
@@ -87,6 +87,7 @@ class ItemView:
     state: str
     tone: str
     sentence: str
+    comments: tuple[Comment, ...] = ()  # on this ACL of this plan
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,8 @@ class ChangePage:
     is_written: bool  # by a worker, once it is approved; where not, it ends as commands
     reviewers: tuple[User, ...]
     acts: Mapping[str, Act]
+    may_choose: bool  # some of its ACLs, to approve them alone; also where the whole is out of date
+    comments: tuple[Comment, ...]  # on the whole, or on an ACL of an earlier plan; the oldest first
     timeline: tuple[TimelineEntry, ...]  # newest first
     undo_of: Change | None
     undo: Undo | None
@@ -251,7 +254,12 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     """
     prefetch_related_objects([change], "items", "approvals__reviewer")
     items = list(change.items.all())
-    steps = _steps(items)
+    said = list(change.comments.select_related("author"))
+    on_items: dict[int, list[Comment]] = {}
+    for comment in said:
+        if comment.position is not None and comment.plan_hash == change.plan_hash:
+            on_items.setdefault(comment.position, []).append(comment)
+    steps = _steps(items, on_items)
     view, held = in_force(change.cluster), access.holders(change.cluster)
     is_open = change.state not in _FINISHED
     now, notes = _as_of_now(change, view) if is_open else (None, ())
@@ -279,6 +287,7 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     required, verdicts = _gates(change, view, meant if waits or change.state == _S.DRAFT else None)
     lacking = policy.lacking(change.cluster, approvals.counted, required, held)
     own = Approval(change=change, reviewer=user)
+    may = policy.acts(change, user, held)
     state, tone = item_state_words(change)
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
     return ChangePage(
@@ -308,7 +317,11 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         is_last_approval=not policy.lacking(change.cluster, [*approvals.counted, own], required, held),
         is_written=policy.writable(change.cluster)[0],
         reviewers=policy.reviewers(change, held),
-        acts=_acts(change, user, held, drift),
+        acts=_acts(change, may, drift),
+        may_choose=may["approve"][0] and len(items) > 1,
+        comments=tuple(
+            comment for comment in said if comment.position is None or comment.plan_hash != change.plan_hash
+        ),
         timeline=tuple(
             TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
             for event in trail.trail(change.key).order_by("-sequence")
@@ -368,9 +381,12 @@ def _some(number: int, count: int) -> str:
     return f"{number:,} of its ACLs"
 
 
-def _acts(change: Change, user: User, held: policy.Held, drift: Drift | None) -> dict[str, Act]:
-    """Return which steps this person may take; a stale change is not approved, its author is asked to submit again."""
-    acts: dict[str, Act] = {step: Act(*answer) for step, answer in policy.acts(change, user, held).items()}
+def _acts(change: Change, may: Mapping[policy.Step, policy.Answer], drift: Drift | None) -> dict[str, Act]:
+    """Return which steps a person may take; a stale change is not approved, its author is asked to submit again.
+
+    may: of `policy.acts`.
+    """
+    acts: dict[str, Act] = {step: Act(*answer) for step, answer in may.items()}
     if drift is not None and not drift.lets_approve and acts["approve"].allowed:
         acts["approve"] = Act(False, f"Ask {change.author.get_username()} to submit it again.")
     return acts
@@ -456,7 +472,7 @@ def _effect(impact: Impact | None) -> Effect | None:
     return None if impact is None else Effect(**impact.counts, unchanged=impact.unchanged)
 
 
-def _steps(items: list[ChangeItem]) -> tuple[StepView, ...]:
+def _steps(items: list[ChangeItem], comments: Mapping[int, list[Comment]]) -> tuple[StepView, ...]:
     phases = [(phase, list(group)) for phase, group in groupby(items, key=lambda item: item.phase)]
     return tuple(
         StepView(
@@ -464,13 +480,13 @@ def _steps(items: list[ChangeItem]) -> tuple[StepView, ...]:
             phase=phase,
             op=group[0].op,
             title=PHASES.get(phase, "Write"),
-            items=tuple(_item(item) for item in group),
+            items=tuple(_item(item, comments.get(item.position, ())) for item in group),
         )
         for number, (phase, group) in enumerate(phases, start=1)
     )
 
 
-def _item(item: ChangeItem) -> ItemView:
+def _item(item: ChangeItem, comments: Iterable[Comment]) -> ItemView:
     return ItemView(
         item=item,
         binding=item.binding,
@@ -478,6 +494,7 @@ def _item(item: ChangeItem) -> ItemView:
         state=item.get_state_display(),
         tone=ITEM_TONES[item.state],
         sentence=item.sentence,
+        comments=tuple(comments),
     )
 
 

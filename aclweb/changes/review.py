@@ -15,7 +15,7 @@ worker asks the same again before it writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -24,12 +24,12 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, acl_text
 from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
 from aclweb.changes import gates, policy, tasks
 from aclweb.changes.drift import drift_since_sync
-from aclweb.changes.models import Change, ChangeError, ChangeItem
+from aclweb.changes.models import Change, ChangeError, ChangeItem, Comment
 from aclweb.changes.preview import Preview, check, plan_hash, preview, steps_of
 from aclweb.changes.same_edit import edited_since, is_same_edit
 from aclweb.changes.stored_impact import stored
@@ -42,6 +42,10 @@ trail.register("change.edited", "{actor} edited this change: {rules}. Approvals 
 trail.register("change.submitted", "{actor} submitted it: {effect}. It needs {needed}.")
 trail.register("change.approved", "{actor} approved it ({given} of {needed}).{said}")
 trail.register("change.approval_refused", "{actor} wanted to approve it, and it is out of date: {why}")
+trail.register("change.commented", "{actor} commented{on}.{said}")
+trail.register(
+    "change.split", "{actor} approved {kept} of its ACLs alone; the other {rest} are {other}, a draft."
+)
 trail.register("change.rejected", "{actor} rejected it.{said}")
 trail.register("change.withdrawn", "{actor} withdrew it.")
 trail.register("change.queued", "It waits for a worker.")
@@ -49,6 +53,11 @@ trail.register("change.rerun", "{actor} asked a worker to go on with it.")
 trail.register("change.exported", "It is approved; its commands can be copied. {why}")
 trail.register("change.undo_drafted", "{actor} drafted {undo} to undo it.")
 
+
+LONGEST_TICKET = 500
+LONGEST_COMMENT = 5_000
+MOST_COMMENTS = 500
+"""Of one change: its page lists all of them."""
 
 # How often an effect is worked out anew because the cluster moved meanwhile.
 MOST_TRIES = 4
@@ -68,6 +77,7 @@ def request(
     author: User,
     title: str,
     reason: str = "",
+    ticket: str = "",
     delta: Delta,
     computed_on: ClusterView | None = None,
 ) -> Change:
@@ -75,14 +85,14 @@ def request(
 
     computed_on: the cluster as of the revision for which a worker has computed the impact; as it is now if left out.
     """
-    title, reason = _title(title), _words("reason", reason)
+    words = _Words.of(title, reason, ticket)
     plan = _plan(delta)
     _may_request(cluster, author, plan)
 
     def once() -> Change:
         seen, gates_say = _seen(cluster, delta, author.pk, computed_on)
         with transaction.atomic():
-            change = _drafted(cluster, author, title, reason, plan)
+            change = _drafted(cluster, author, words, plan)
             return _fix(_locked(change), author, seen, gates_say, is_of_now=computed_on is None)
 
     return _until_still(once)
@@ -94,23 +104,43 @@ def draft(
     author: User,
     title: str,
     reason: str = "",
+    ticket: str = "",
     delta: Delta,
     undo_of: Change | None = None,
 ) -> Change:
     """Store a new draft and return it."""
-    title, reason = _title(title), _words("reason", reason)
+    words = _Words.of(title, reason, ticket)
     plan = _plan(delta)
     _may_request(cluster, author, plan)
     with transaction.atomic():
-        return _drafted(cluster, author, title, reason, plan, undo_of)
+        return _drafted(cluster, author, words, plan, undo_of)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What its author says of a change."""
+
+    title: str
+    reason: str
+    ticket: str
+
+    @classmethod
+    def of(cls, title: str, reason: str, ticket: str) -> _Words:
+        """Return what a person wrote as it is stored; raises ChangeError with a sentence."""
+        return cls(_title(title), _words("reason", reason), _ticket(ticket))
 
 
 def _drafted(
-    cluster: Cluster, author: User, title: str, reason: str, plan: _Plan, undo_of: Change | None = None
+    cluster: Cluster, author: User, words: _Words, plan: _Plan, undo_of: Change | None = None
 ) -> Change:
     """Store a draft whose words, plan and right have been looked at: that takes time, and this holds a lock."""
     change = Change.objects.create(
-        cluster=cluster, title=title, reason=reason, author=author, undo_of=undo_of
+        cluster=cluster,
+        title=words.title,
+        reason=words.reason,
+        ticket=words.ticket,
+        author=author,
+        undo_of=undo_of,
     )
     _store_items(change, plan)
     trail.record(
@@ -119,7 +149,7 @@ def _drafted(
         target=change.key,
         rules=_acls_in_words(plan),
         cluster=cluster.slug,
-        title=title,
+        title=words.title,
     )
     return change
 
@@ -333,6 +363,113 @@ def _approved(change: Change, reviewer: User, comment: str, gates_say: _GatesSay
     return change
 
 
+def approve_some(
+    *,
+    change: Change,
+    reviewer: User,
+    positions: Collection[int],
+    impact_hash: str,
+    comment: str = "",
+    plan_hash: str | None = None,
+) -> Change:
+    """Approve some of the ACLs of a change, by their places in its plan; the others become a draft of its author.
+
+    The change is handed in again with the ACLs that are approved, and this is the first approval of it.
+    impact_hash: of `preview_of_some`, which the reviewer's page showed.
+    """
+
+    def once() -> Change:
+        asked = _read(change)
+        _require_shown(asked, reviewer, plan_hash)
+        kept, rest = _parted(asked, positions)
+        plan, plan_of_rest = _plan(kept), _plan(rest)
+        seen, gates_say = _seen(asked.cluster, kept, asked.author_id)
+        if seen.impact_hash != impact_hash:
+            raise StaleError(
+                "What these ACLs would change is no longer what your page showed; look at it again."
+            )
+        with transaction.atomic():
+            locked = _locked(change)
+            _require_shown(locked, reviewer, plan_hash)
+            if locked.epoch != asked.epoch:
+                raise _Moved
+            other = _drafted(
+                locked.cluster,
+                locked.author,
+                _Words(f"The rest of {locked.key}: {locked.title}"[:200], locked.reason, locked.ticket),
+                plan_of_rest,
+            )
+            trail.record(
+                actor=reviewer,
+                verb="change.split",
+                target=locked.key,
+                kept=len(plan),
+                rest=len(plan_of_rest),
+                other=other.key,
+            )
+            locked.items.all().delete()
+            _store_items(locked, plan)
+            fixed = _fix(_locked(locked), locked.author, seen, gates_say)
+            return _approved(fixed, reviewer, comment, gates_say)
+
+    return _until_still(once)
+
+
+def preview_of_some(change: Change, positions: Collection[int]) -> Preview:
+    """Return what the ACLs at these places of the plan would do alone; raises ChangeError for no ACL, or all."""
+    kept, _ = _parted(change, positions)
+    return preview(change.cluster, kept, requester=change.author_id)
+
+
+def _parted(change: Change, positions: Collection[int]) -> tuple[Delta, Delta]:
+    """Return the ACLs at these places, and the others; raises ChangeError where either are none."""
+    items = list(change.items.all())
+    chosen = {item.position for item in items} & set(positions)
+    kept, rest = (
+        _delta_of(item for item in items if (item.position in chosen) is is_kept) for is_kept in (True, False)
+    )
+    if not kept:
+        raise ChangeError("Choose the ACLs to approve; none is chosen.")
+    if not rest:
+        raise ChangeError("All its ACLs are chosen; approve the whole change instead.")
+    return kept, rest
+
+
+def _delta_of(items: Iterable[ChangeItem]) -> Delta:
+    by_op: dict[str, list[AclBinding]] = {ChangeItem.Op.ADD: [], ChangeItem.Op.REMOVE: []}
+    for item in items:
+        by_op[item.op].append(item.binding)
+    return Delta(add=tuple(by_op[ChangeItem.Op.ADD]), remove=tuple(by_op[ChangeItem.Op.REMOVE]))
+
+
+def comment(*, change: Change, actor: User, text: str, position: int | None = None) -> Comment:
+    """Say something of a change, or of the ACL at a place of its plan, and decide nothing."""
+    said = _words("comment", text)
+    if not said:
+        raise ChangeError("A comment needs some words; type them.")
+    if len(said) > LONGEST_COMMENT:
+        raise ChangeError(
+            f"The comment has {len(said):,} characters, and at most {LONGEST_COMMENT:,} are kept; shorten it."
+        )
+    with transaction.atomic():
+        change = _locked(change)
+        item = None if position is None else change.items.filter(position=position).first()
+        if position is not None and item is None:
+            raise ChangeError(f"{change.key} has no such ACL any more; look at it again.")
+        if change.comments.count() >= MOST_COMMENTS:
+            raise ChangeError(f"{change.key} has {MOST_COMMENTS} comments, and no more are kept.")
+        trail.record(
+            actor=actor,
+            verb="change.commented",
+            target=change.key,
+            on="" if item is None else f" on {acl_text(item.binding)}",
+            said=_said(said),
+        )
+        return change.comments.create(
+            author=actor, text=said, position=position, plan_hash=change.plan_hash if item else ""
+        )
+
+
 def reject(*, change: Change, reviewer: User, comment: str) -> Change:
     """Refuse the change, with a reason that its author can use."""
     if not _words("comment", comment):
@@ -513,6 +650,15 @@ def _title(text: str) -> str:
     if len(title) > 200:
         raise ChangeError(f"A title has at most 200 characters, and this one has {len(title)}; shorten it.")
     return title
+
+
+def _ticket(text: str) -> str:
+    ticket = " ".join(_words("ticket", text).split())
+    if len(ticket) > LONGEST_TICKET:
+        raise ChangeError(
+            f"The ticket has {len(ticket):,} characters, and at most {LONGEST_TICKET} are kept; give its address."
+        )
+    return ticket
 
 
 def _acls_in_words(plan: _Plan) -> str:

@@ -188,7 +188,7 @@ def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_n
     for path in ("/changes/", "/events/"):
         with django_assert_max_num_queries(12):
             browser.get(path)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         browser.get(address(waiting))
 
 
@@ -224,3 +224,56 @@ def test_what_is_written_already_is_reported_before_anybody_decides(waiting, clu
     bar = told[told.index("decision-text") :]
     assert "Now it would change nothing." in bar
     assert "gains" not in bar
+
+
+def test_comments_a_ticket_and_some_acls_alone_on_the_page(cluster, waiting, ada, ben, signed_in):
+    change = review.request(
+        cluster=cluster,
+        author=ada,
+        title="Two",
+        ticket="https://tickets.example/FIN-1",
+        delta=Delta(add=(allow("User:eli", "READ", "stock"), allow("User:eli", "WRITE", "stock"))),
+    )
+    browser = signed_in(ben)
+
+    page = browser.get(address(change), {"on": "1"})
+    assert '<a href="https://tickets.example/FIN-1" rel="noreferrer noopener"' in page.text
+    assert 'type="hidden" name="on" value="1"' in page.text
+    said = browser.post(
+        f"{address(change)}act/", {"step": "comment", "text": "<b>Why?</b>", "on": "1"}, follow=True
+    )
+    assert "&lt;b&gt;Why?&lt;/b&gt;" in said.text
+    empty = browser.post(f"{address(change)}act/", {"step": "comment", "text": ""})
+    assert (empty.status_code, "needs some words" in empty.text) == (422, True)
+
+    one = browser.get(address(change), {"only": "0"})
+    assert "What 1 of the 2 ACLs would do by themselves" in one.text
+    none = browser.get(address(change), {"only": "7"})
+    assert "none is chosen" in none.text
+    done = browser.post(
+        f"{address(change)}act/",
+        {
+            "step": "approve-some",
+            "only": "0",
+            "plan_hash": change.plan_hash,
+            "impact_hash": one.context["some"].impact_hash,
+        },
+        follow=True,
+    )
+    change.refresh_from_db()
+    assert change.items.count() == 1
+    assert done.status_code == 200
+
+
+def test_a_ticket_that_is_no_address_is_no_link(cluster, ada, signed_in):
+    for ticket in ("javascript:alert(1)", "FIN-1", "https://a b"):
+        change = review.draft(
+            cluster=cluster,
+            author=ada,
+            title="t",
+            ticket=ticket,
+            delta=Delta(add=(allow("User:eli", "READ", "stock"),)),
+        )
+        page = signed_in(ada).get(address(change))
+        assert f"<b>{ticket}</b>" in page.text
+        assert f'href="{ticket}' not in page.text

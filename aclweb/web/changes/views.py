@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -28,6 +29,7 @@ from aclweb.web.shell.paging import page_asked, page_of
 ROWS_A_PAGE = 25
 # ACLs of one step that a page lists before it asks; all of them are one link away.
 ACLS_SHOWN = 100
+_PLACE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 @login_required
@@ -93,7 +95,7 @@ def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def act(request: HttpRequest, number: int) -> HttpResponse:
-    """Take one step of a change: submit, approve, reject, withdraw, queue or undo.
+    """Take one step of a change: submit, approve all or some, comment, reject, withdraw, queue or undo.
 
     Read instead of posted, as after signing in again, it leads back to the change.
     """
@@ -141,6 +143,33 @@ def _approve(change: Change, person: User, form: Any) -> Change:
     )
 
 
+def _approve_some(change: Change, person: User, form: Any) -> Change:
+    return review.approve_some(
+        change=change,
+        reviewer=person,
+        positions=_places(form),
+        impact_hash=form.get("impact_hash", ""),
+        comment=form.get("comment", ""),
+        plan_hash=form.get("plan_hash", ""),
+    )
+
+
+def _comment(change: Change, person: User, form: Any) -> Change:
+    place = form.get("on", "")
+    review.comment(
+        change=change,
+        actor=person,
+        text=form.get("text", ""),
+        position=int(place) if _PLACE.fullmatch(place) else None,
+    )
+    return change
+
+
+def _places(form: Any) -> list[int]:
+    """Return the places of ACLs in the plan that a form or an address names."""
+    return [int(place) for place in form.getlist("only") if _PLACE.fullmatch(place)]
+
+
 def _reject(change: Change, person: User, form: Any) -> Change:
     return review.reject(change=change, reviewer=person, comment=form.get("comment", ""))
 
@@ -160,6 +189,8 @@ def _undo(change: Change, person: User, _form: Any) -> Change:
 _STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
     "submit": _submit,
     "approve": _approve,
+    "approve-some": _approve_some,
+    "comment": _comment,
     "reject": _reject,
     "withdraw": _withdraw,
     "queue": _queue,
@@ -198,10 +229,30 @@ def _page(
             change.cluster, (view.binding.pattern for step in shown.steps for view in step.items)
         ),
         "can_act": any(deed.allowed for deed in shown.acts.values()),
+        "comment_on": request.POST.get("on", request.GET.get("on", "")),
+        "comment_text": request.POST.get("text", ""),
+        **_some(change, shown, request.GET),
     }
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
+
+
+def _some(change: Change, shown: queries.ChangePage, asked: QueryDict) -> dict[str, Any]:
+    """Return what the ACLs that were chosen would do by themselves; nothing where none were, or nobody may choose."""
+    if "only" not in asked or not shown.may_choose:
+        return {}
+    places = _places(asked)
+    try:
+        found = review.preview_of_some(change, places)
+    except ChangeError as error:
+        return {"some_error": str(error)}
+    return {
+        "some": found,
+        "some_places": places,
+        "some_told": impact_rows.told(found.impact),
+        "some_effect": found.impact.counts,
+    }
 
 
 def _impact_shown(shown: queries.ChangePage, asked: Mapping[str, str]) -> tuple[Impact | None, bool]:

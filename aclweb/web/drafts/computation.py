@@ -103,6 +103,7 @@ def change(request: HttpRequest, slug: str, address: str) -> HttpResponse:
             author=_person(request),
             title=request.POST.get("title", "").strip(),
             reason=request.POST.get("reason", "").strip(),
+            ticket=request.POST.get("ticket", ""),
             delta=side.delta,
             computed_on=side.view,
         )
@@ -145,6 +146,7 @@ def _page(
         "request_error": request_error,
         "title": request.POST.get("title", ""),
         "reason": request.POST.get("reason", ""),
+        "ticket": request.POST.get("ticket", ""),
     }
     if row.state == Computation.State.DONE:
         context |= _SHOWN[row.kind](row, question, request.GET)

@@ -146,6 +146,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "like": data.get("like", "")[:249] if request.method == "GET" else "",
         "title": data.get("title", ""),
         "reason": data.get("reason", ""),
+        "ticket": data.get("ticket", ""),
         "computations": asking.newest_of(request.user, cluster, COMPUTATIONS_SHOWN) if draft.is_empty else (),
         **_answer(cluster, view, draft, data),
         "replay_files": replayed.files(kept.address, data),
@@ -182,6 +183,7 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
             author=request.user,
             title=request.POST.get("title", "").strip(),
             reason=request.POST.get("reason", "").strip(),
+            ticket=request.POST.get("ticket", ""),
             delta=draft.delta,
         )
     except (ChangeError, AclError) as error:
@@ -228,6 +230,7 @@ def _refused(
         "may_request": may(request.user, "request", cluster),
         "title": request.POST.get("title", ""),
         "reason": request.POST.get("reason", ""),
+        "ticket": request.POST.get("ticket", ""),
         **_answer(cluster, view, draft, request.POST),
         "replay_files": replayed.files(kept.address, request.POST),
         "replay_all_url": replayed.all_url(kept.address),
@@ -445,6 +448,7 @@ def _place(
     path = reverse("what-if", args=[cluster.slug])
     shown = {name: data.get(name, "") for name in ("as", "show", "page", "open", "by", "days", "flips")}
     shown |= {"title": data.get("title", "")[:200], "reason": data.get("reason", "")[:500]}
+    shown |= {"ticket": data.get("ticket", "")[:200]}
     kept = keeping.place(
         path=path,
         fields=_fields(draft),

@@ -153,6 +153,12 @@ def reach(binding: AclBinding) -> str:
 
 
 @register.filter
+def is_address(text: str) -> bool:
+    """Whether a text that somebody typed may be a link: an address that a browser opens, and that runs nothing."""
+    return text.startswith(("https://", "http://")) and not any(letter.isspace() for letter in text)
+
+
+@register.filter
 def why_kept(binding: AclBinding) -> str:
     """Why nobody can remove this ACL with any tool that knows no newer words; empty where one can."""
     return why_not_deletable(binding) or ""
