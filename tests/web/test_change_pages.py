@@ -247,7 +247,7 @@ def test_comments_a_ticket_and_some_acls_alone_on_the_page(cluster, waiting, ada
     assert (empty.status_code, "needs some words" in empty.text) == (422, True)
 
     one = browser.get(address(change), {"only": "0"})
-    assert "What 1 of the 2 ACLs would do by themselves" in one.text
+    assert "What 1 of the 2 ACLs would do by itself" in one.text
     none = browser.get(address(change), {"only": "7"})
     assert "none is chosen" in none.text
     done = browser.post(
