@@ -27,6 +27,7 @@ from devstack.servers import ZooKeeperServer, lay_out
 from tests.builders import allow, deny
 from tests.clusters.certificates import certificates
 from tests.servers import create_topic, need_java, produce, stopped
+from tests.servers_data import free_port
 
 pytestmark = pytest.mark.zookeeper
 
@@ -430,8 +431,7 @@ def guarded(tmp_path_factory) -> Iterator[ZooKeeperServer]:
     authority, server_pem = certificates("127.0.0.1")
     (directory / "authority.pem").write_text(authority)
     (directory / "server.pem").write_text(server_pem)
-    with ZooKeeperServer(directory / "probe") as probe:
-        secure_port = probe.port  # free again once the probe has ended
+    secure_port = free_port()
     server = SecureServer(
         directory / "server",
         settings={

@@ -16,6 +16,7 @@ from devstack.servers import ZooKeeperServer, lay_out
 from tests.clusters.certificates import Authority
 from tests.clusters.odd_servers import hangs_up, listening, silent, web_server
 from tests.servers import need_java
+from tests.servers_data import free_port
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.usefixtures("patient")]
 
@@ -37,8 +38,7 @@ def keeper(tmp_path_factory) -> Iterator[SecureServer]:
     certificate, key = CA.issue("CN=zookeeper", server=True)
     (directory / "ca.pem").write_text(CA.pem)
     (directory / "server.pem").write_text(key + certificate)
-    with ZooKeeperServer(directory / "probe") as probe:
-        port = probe.port  # free again once the probe has ended
+    port = free_port()
     settings = {
         "serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
         "secureClientPort": str(port),
