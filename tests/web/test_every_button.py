@@ -1,9 +1,9 @@
 """Every link and every button of every page, in every state, pressed as each of four people.
 
 Who may do most begins in every state; the others share the states out, and the other clusters are shared out among all.
-Beside who may do most, every run asks who may do least in a third of the states and of the changes, and looks where
-links lead without pressing on there; thorough runs ask that person wholly, and the two between. At full scale each of
-the four begins everywhere.
+Beside who may do most, every run asks who may do least in a sixth of the states and a third of the changes, and looks
+where links lead without pressing on there; thorough runs ask that person wholly, and the two between. At full scale
+each of the four begins everywhere.
 
 A page is asked for, all that it offers is pressed (forms filled in as somebody would), and the pages behind are
 pressed in turn. At most a few of a kind: two actions are of one kind if they stand on the same page of the site and
@@ -265,7 +265,8 @@ class Crawl:
         names = {name for name, _ in (*action.query, *action.fields)}
         steps = [value for name, value in (*action.query, *action.fields) if name in ("step", "show", "tab")]
         here = "" if action.in_frame else _route(urlsplit(address).path)
-        state = _where(address) if here == "change" else ""
+        # Each state of a change has its own buttons and parts; its plain links are those of every change.
+        state = _where(address) if here == "change" and (action.method == "post" or action.swaps) else ""
         return (here, state, route, action.method, action.swaps, action.is_current, *steps, *sorted(names))
 
 
@@ -336,7 +337,7 @@ def press_everything(site, *people, sampled=None):
         ]
         is_sample = person == sampled and not FULL
         share = slice(number - 1, None, 3)
-        states = STATES if FULL or person == dot else STATES[share]
+        states = STATES if FULL or person == dot else STATES[::6] if is_sample else STATES[share]
         changes = changes[share] if is_sample else changes
         theirs = others if FULL else others[number :: len(people)]
         elsewhere = [f"/c/{slug}{path}" for slug in theirs for path in EVERYWHERE]
