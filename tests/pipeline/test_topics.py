@@ -80,34 +80,54 @@ def written_options(broker, folder: Path) -> str:
     return str(options)
 
 
-def started(broker, topic: str, folder: Path, *more: str) -> subprocess.Popen[str]:
+def words_of_stream(broker, topic: str, folder: Path, *more: str) -> list[str]:
     words = ["stream", "--kafka", broker.bootstrap, "--topic", topic, "--time-zone", "UTC"]
-    return started_with([*words, "--options", written_options(broker, folder), *more], folder)
+    return [*words, "--options", written_options(broker, folder), *more, *words_of_table(folder)]
 
 
-def started_as_source(broker, topic: str, folder: Path) -> subprocess.Popen[str]:
-    """Start the job that the site runs each hour, with the topic as the one source."""
+def words_of_source(broker, topic: str, folder: Path) -> list[str]:
+    """The job that the site runs each hour, with the topic as the one source."""
     source = {"topic": topic, "kafka": broker.bootstrap, "time_zone": "UTC"}
     source["options"] = written_options(broker, folder)
     (folder / "sources.json").write_text(json.dumps([source]))
-    return started_with(["access", "--source", str(folder / "sources.json")], folder)
+    return ["access", "--source", str(folder / "sources.json"), *words_of_table(folder)]
 
 
-def started_with(words: list[str], folder: Path) -> subprocess.Popen[str]:
+def words_of_table(folder: Path) -> list[str]:
     jars = ",".join(str(jar) for jar in sorted(need_jars(LOCK).glob("*.jar")))
-    command = [sys.executable, "-m", "aclweb.pipeline", *words, "--master", "local[2]"]
-    command += [] if FULL else [f"--conf={setting}" for setting in FEW_LINES]
-    command += ["--conf", f"spark.jars={jars}", "--cluster", CLUSTER]
-    command += ["--out", str(folder / "table"), "--keep-days", "9999"]
+    words = ["--master", "local[2]", *([] if FULL else [f"--conf={setting}" for setting in FEW_LINES])]
+    words += ["--conf", f"spark.jars={jars}", "--cluster", CLUSTER]
+    return [*words, "--out", str(folder / "table"), "--keep-days", "9999"]
+
+
+# Runs a job a line in one Spark, as `aclweb.pipeline round` does for the jobs of the site, whichever job it is.
+RUNS_JOBS = """
+import sys
+from aclweb.pipeline.__main__ import main
+from aclweb.pipeline.rounds import answers_alone, serve
+with answers_alone() as answers:
+    serve(main, sys.stdin, answers)
+"""
+
+
+def started(words: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command,
+        [sys.executable, *words],
         cwd=ROOT,
         env={**os.environ, "JAVA_HOME": str(java_home())},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
     )
+
+
+def answered(jobs: subprocess.Popen[str], words: list[str]) -> dict[str, Any]:
+    """Run one job in a Spark that runs several, and return how it ended."""
+    assert jobs.stdout is not None
+    print(json.dumps(words), file=jobs.stdin, flush=True)
+    return dict(json.loads(jobs.stdout.readline() or jobs.communicate()[1]))
 
 
 def counted(table: Path) -> Counter[tuple[Any, ...]]:
@@ -127,19 +147,41 @@ def read_of(version, topic: str) -> int:
 
 
 @pytest.mark.long
+def test_a_range_of_a_topic_and_what_follows_it_count_each_record_once(kafka44, sent, logs, tmp_path):
+    topic, number = sent
+
+    # A range first, in two changes of the table; the first partition ends earlier than the others.
+    until = json.dumps({"0": 1})
+    first = words_of_stream(kafka44, topic, tmp_path, "--at-once", str(number // 3), "--until", until)
+    with started(["-c", RUNS_JOBS]) as jobs:
+        assert answered(jobs, first) == {"status": 0, "errors": ""}
+        begun = Table.open(tmp_path / "table", CLUSTER).version
+        assert answered(jobs, words_of_source(kafka44, topic, tmp_path)) == {"status": 0, "errors": ""}
+        jobs.communicate()
+
+    assert begun.number > 1, "several changes"
+    assert 0 < read_of(begun, topic) < number
+    each_record_was_counted_once(tmp_path, topic, number, logs)
+
+
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_topics.py::test_a_range_of_a_topic_and_what_follows_it_count_each_record_once"
+)
+@pytest.mark.long
 def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once(
     kafka44, sent, logs, tmp_path
 ):
     topic, number = sent
 
     # A range first, in two changes of the table; the first partition ends earlier than the others.
-    end = json.dumps({"0": 1})
-    first = started(kafka44, topic, tmp_path, "--at-once", str(number // 3), "--until", end)
+    until = json.dumps({"0": 1})
+    words = words_of_stream(kafka44, topic, tmp_path, "--at-once", str(number // 3), "--until", until)
+    first = started(["-m", "aclweb.pipeline", *words])
     told = first.stdout.readline()
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     begun = Table.open(tmp_path / "table", CLUSTER).version
-    second = started_as_source(kafka44, topic, tmp_path)
+    second = started(["-m", "aclweb.pipeline", *words_of_source(kafka44, topic, tmp_path)])
     answer, errors = second.communicate(timeout=300)
 
     assert "Added" in told
@@ -147,9 +189,20 @@ def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once
     assert second.returncode == 0, errors
     assert f"records of {topic}, " in answer
     assert kafka44.users["admin"] not in answer + errors
+    each_record_was_counted_once(tmp_path, topic, number, logs)
+
+    if FULL:
+        before = Table.open(tmp_path / "table", CLUSTER).version.number
+        third = started(["-m", "aclweb.pipeline", *words_of_stream(kafka44, topic, tmp_path)])
+        answer, errors = third.communicate(timeout=300)
+        assert (third.returncode, answer) == (0, "Nothing new.\n"), errors
+        assert Table.open(tmp_path / "table", CLUSTER).version.number == before
+
+
+def each_record_was_counted_once(folder: Path, topic: str, number: int, logs) -> None:
     expected = plain.count(logs[LOGS], BINDINGS, RULES)
-    assert counted(tmp_path / "table") == expected.requests
-    table = Table.open(tmp_path / "table", CLUSTER)
+    assert counted(folder / "table") == expected.requests
+    table = Table.open(folder / "table", CLUSTER)
     assert read_of(table.version, topic) == number
     coverage = table.coverage(Window())
     assert sum(row["lines"] for row in coverage) == number
@@ -157,12 +210,6 @@ def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once
     # Whose broker nobody knows covers no hour.
     assert {row["hours"] for row in coverage if row["broker"] == topic} == {0}
     assert any(row["permit_hours"] for row in coverage if row["broker"] != topic)
-
-    if FULL:
-        third = started(kafka44, topic, tmp_path)
-        answer, errors = third.communicate(timeout=300)
-        assert (third.returncode, answer) == (0, "Nothing new.\n"), errors
-        assert Table.open(tmp_path / "table", CLUSTER).version.number == table.version.number
 
 
 def source_of(tmp_path, topic: str) -> dict[str, str]:
