@@ -611,12 +611,34 @@ def test_no_lock_names_a_registry():
 # --- The whole ---
 
 
+# The story without its second start, which test_kills.py asks of what was killed.
+STARTS_ONCE = """
+import sys
+from devstack import check
+steps = check.Story.steps
+check.Story.steps = lambda story: steps(story)[:-2]
+sys.exit(check.main(["--lite"]))
+"""
+
+
+@pytest.mark.long
+def test_the_story_holds_without_java_until_everything_has_stopped(tmp_path):
+    assert_the_story_holds(tmp_path, "-c", STARTS_ONCE, steps=12)
+
+
+@pytest.mark.thorough(
+    instead="tests/test_run.py::test_the_story_holds_without_java_until_everything_has_stopped"
+)
 @pytest.mark.long
 def test_the_whole_story_holds_without_java(tmp_path):
+    assert_the_story_holds(tmp_path, "-m", "devstack.check", "--lite", steps=14)
+
+
+def assert_the_story_holds(tmp_path, *words, steps):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACLWEB_", "PYTEST_"))}
 
     answer = subprocess.run(
-        [sys.executable, "-m", "devstack.check", "--lite"],
+        [sys.executable, *words],
         cwd=ROOT,
         env=kept | {"TMPDIR": str(tmp_path)},
         capture_output=True,
@@ -625,5 +647,5 @@ def test_the_whole_story_holds_without_java(tmp_path):
     )
 
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    assert answer.stdout.count("\nok ") >= 13
+    assert f"\n{answer.stdout}".count("\nok ") == steps
     assert list(tmp_path.iterdir()) == [], "a story that held leaves nothing behind"
