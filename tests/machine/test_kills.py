@@ -51,13 +51,13 @@ PARTS = (
 SIGNALS = (signal.SIGKILL, signal.SIGSTOP)
 MOMENTS = ("idle", "syncing", "applying")
 ALL = [(part, number, moment) for part in PARTS for number in SIGNALS for moment in MOMENTS]
+# Several parts are killed at once.
+TOGETHER = "worker-for-syncs, beat, site"
 FEW = {
     "files": [
         ("worker-for-changes", signal.SIGKILL, "applying"),
         ("worker-for-changes", signal.SIGSTOP, "idle"),
-        ("worker-for-syncs", signal.SIGKILL, "syncing"),
-        ("beat", signal.SIGKILL, "idle"),
-        ("site", signal.SIGKILL, "idle"),
+        (TOGETHER, signal.SIGKILL, "syncing"),
         ("up", signal.SIGKILL, "applying"),
     ],
     "redis": [("worker-for-changes", signal.SIGKILL, "idle")],
@@ -257,9 +257,10 @@ def seconds_since_the_start_of(pid):
 
 
 def survives(installation, gate, part, number, moment):
-    """Kill or freeze this part at this moment, and have the next change in force in time."""
+    """Kill or freeze this part, or several, at this moment, and have the next change in force in time."""
     wait_until(installation.is_whole, "everything works before", 300)
-    wait_until(lambda: installation.pid(part) is not None, f"the {part}")
+    parts = part.split(", ")
+    wait_until(lambda: all(installation.pid(each) is not None for each in parts), f"the {part}")
     if FULL:
         # What ends six times, each within seconds of its start, is given up; passes follow one another faster.
         pid = installation.pid(part)
@@ -274,8 +275,9 @@ def survives(installation, gate, part, number, moment):
             before.append(installation.ask("approve", f"before-{uuid.uuid4().hex[:8]}"))
             wait_until(lambda: installation.ask("is_being_applied", before[0]), "a rollout that hangs")
 
-    pid = installation.pid(part)
-    os.kill(pid, number)
+    pids = {each: installation.pid(each) for each in parts}
+    for pid in pids.values():
+        os.kill(pid, number)
     begun = time.monotonic()
     gate.open()
     following = installation.ask("approve", f"next-{uuid.uuid4().hex[:8]}")
@@ -303,7 +305,12 @@ def survives(installation, gate, part, number, moment):
         installation.start()
         assert installation.address == address, "the same command gets the same address"
     elif part != "site's process" or number == signal.SIGKILL:
-        wait_until(lambda: installation.pid(part) not in (None, pid), f"another {part}", IN_FORCE_SECONDS)
+        for each, pid in pids.items():
+            wait_until(
+                lambda each=each, pid=pid: installation.pid(each) not in (None, pid),
+                f"another {each}",
+                IN_FORCE_SECONDS,
+            )
     wait_until(installation.is_whole, "everything works again", 300)
 
 
