@@ -174,6 +174,22 @@ def test_each_line_of_a_clusters_log_paths_becomes_a_log_source_and_comes_back(d
     assert sorted(old.values_list("slug", "log_paths")) == [("none", ""), ("old", "/a\n/b*.log")]
 
 
+@pytest.mark.parametrize(
+    "database",
+    [
+        "sqlite",
+        pytest.param(
+            "postgresql",
+            marks=[
+                pytest.mark.postgres,
+                pytest.mark.thorough(
+                    instead="tests/test_production_parts.py::test_the_rooms_with_tables_hold_on_postgresql"
+                ),
+            ],
+        ),
+    ],
+    indirect=True,
+)
 def test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migrating(database):
     connection, now = connections[database], timezone.now()
     after = MigrationExecutor(connection).loader.graph.leaf_nodes()
