@@ -129,25 +129,38 @@ def test_usage_of_the_table_is_usage_of_the_logs_that_made_it(usage_of_table, us
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("job", ["usage", "replay"])
 def test_several_workers_make_of_a_table_what_one_makes(
-    spark, made, snapshot_file, tmp_path, monkeypatch, job
+    spark, made, usage_of_table, snapshot_file, tmp_path, monkeypatch
 ):
+    several_make_what_one_makes(spark, made, "usage", usage_of_table, snapshot_file, tmp_path, monkeypatch)
+
+
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_access.py::test_several_workers_make_of_a_table_what_one_makes"
+)
+@pytest.mark.spark
+def test_several_workers_make_of_a_replay_what_one_makes(spark, made, snapshot_file, tmp_path, monkeypatch):
+    several_make_what_one_makes(spark, made, "replay", None, snapshot_file, tmp_path, monkeypatch)
+
+
+def several_make_what_one_makes(spark, made, job, of_one, snapshot_file, tmp_path, monkeypatch):
     removed = [json.dumps({**binding.as_dict(), "op": "remove"}) + "\n" for binding in BINDINGS[::3]]
     (tmp_path / "delta.jsonl").write_text("".join(removed))
     edit = ["--delta", tmp_path / "delta.jsonl"] if job == "replay" else []
     words = [job, "--snapshot", snapshot_file, "--table", made[0], *edit]
 
-    run_main(spark, *words, "--out", tmp_path / "one")
+    if of_one is None:
+        of_one = tmp_path / "one"
+        run_main(spark, *words, "--out", of_one)
     monkeypatch.setattr("aclweb.pipeline.job.MOST_ROWS_OF_ONE", 0)
     monkeypatch.setattr("aclweb.pipeline.folding._ROWS_OF_A_PART", 20)
     run_main(spark, *words, "--out", tmp_path / "several")
 
-    one, several = (sorted((tmp_path / name).iterdir()) for name in ("one", "several"))
+    one, several = (sorted(folder.iterdir()) for folder in (of_one, tmp_path / "several"))
     assert {file.name: file.read_bytes() for file in one} == {
         file.name: file.read_bytes() for file in several
     }
-    assert sum(manifest_of(tmp_path / "one")["rows"].values()) > 30
+    assert sum(manifest_of(of_one)["rows"].values()) > 30
 
 
 @pytest.mark.spark

@@ -74,6 +74,9 @@ def test_a_table_and_results_elsewhere_say_what_those_here_do(
     assert {file.name for file in (really / "table").iterdir()} == {f"cluster={CLUSTER}"}
 
 
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_elsewhere.py::test_a_table_and_results_elsewhere_say_what_those_here_do"
+)
 def test_new_bytes_enter_a_table_elsewhere_once_and_days_are_read_again(spark, place, tmp_path, monkeypatch):
     # Everything is folded at each change, and copies are put where other machines see them.
     monkeypatch.setattr("aclweb.pipeline.table.changing.MOST_PARTS", 1)
@@ -102,7 +105,7 @@ def test_a_look_at_the_same_logs_starts_no_spark_for_a_table_elsewhere(
     log.write_text(decisions(2))
     finish(log)
     sessions: list[int] = []
-    # That new lines enter such a table is asked above, and with every look at full scale.
+    # That new lines enter such a table is asked above in thorough runs, and with every look at full scale.
     new = [lambda: log.write_text(decisions(2) + decisions(1, "new")), None] if FULL else []
     looks = iter([None, None, *new])
 
