@@ -23,9 +23,9 @@ from tests.random_cases import SCALE
 @pytest.mark.parametrize(
     ("target", "decisions", "type_decisions"),
     [
-        (Target("standard", "4.4.0"), 20_000, 2_500),
-        (Target("standard", "3.9.2"), 20_000, 2_500),
-        (Target("acl", "3.9.2"), 20_000, 2_500),
+        (Target("standard", "4.4.0"), 8_000, 1_000),
+        (Target("standard", "3.9.2"), 8_000, 1_000),
+        (Target("acl", "3.9.2"), 8_000, 1_000),
     ],
     ids=str,
 )

@@ -72,7 +72,7 @@ def as_kafka_tells(target: Target, config: dict[str, object]) -> str:
 )
 def test_a_configuration_is_read_or_refused_as_the_class_reads_or_refuses_it(target, java_program):
     dice = Dice(f"settings {target}")
-    configs = [random_config(dice) for _ in range(1_000 * SCALE)]
+    configs = [random_config(dice) for _ in range(300 * SCALE)]
     keys = (SUPER_USERS_KEY, ALLOW_EVERYONE_KEY)
     program = java_program("Settings", target.version)
     answers = list(

@@ -17,7 +17,7 @@ from math import prod
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, find, given
+from hypothesis import HealthCheck, Phase, assume, find, given
 from hypothesis import settings as search_settings
 from hypothesis import strategies as st
 
@@ -276,7 +276,10 @@ def test_p8_p9_by_a_default_deny_more_allows_never_revoke_and_fewer_never_grant(
 @pytest.mark.parametrize("profile", PROFILES)
 def test_p9_by_a_default_allow_the_first_allow_can_revoke_and_the_last_gone_grants(profile):
     settings = settings_of(profile, opens=True)
-    search = search_settings(max_examples=5_000, deadline=None, derandomize=True, database=None)
+    # What is found need not be small: the claims below hold of each such world.
+    search = search_settings(
+        max_examples=5_000, deadline=None, derandomize=True, database=None, phases=[Phase.generate]
+    )
 
     def revokes(case: tuple[list[AclBinding], AclBinding, AccessRequest]) -> bool:
         world, one, request = case

@@ -36,7 +36,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 
-CASES = 80 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 7
+CASES = 80 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 4
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
 OPERATIONS = [
     ("/api/v1/clusters/", "GET"),
