@@ -48,6 +48,8 @@ ENVIRONMENT_ELSEWHERE = {
 
 def environment_uses(text):
     """Return the expressions of a module that hold the environment, as text, the smallest that say what for."""
+    if not re.search(r"environ|getenv|expandvars|\bfrom\s+(?:os|posix)\b", text):
+        return set()
     tree = ast.parse(text)
     around = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     uses = set()
