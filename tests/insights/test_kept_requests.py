@@ -42,8 +42,8 @@ FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
 # PostgreSQL, which repeats what SQLite holds, is asked a third of it.
 SHARE = 3 if connection.vendor == "postgresql" else 1
 SEEDS = 40 if FULL else 3 // SHARE
-# Of the moments at which something may happen to a load, each third one is tried; at full scale every one.
-STEP = 1 if FULL else 3 * SHARE
+# Of the moments at which something may happen to a load, each fifth one is tried; at full scale every one.
+STEP = 1 if FULL else 5 * SHARE
 TABLES = (AclUse, LogDay, DenialGroup, LoggedRequest, RequestTotals, DaySet, RequestDay, Load)
 
 
