@@ -25,7 +25,7 @@ from aclweb.acl.model.vocabulary import (
 from aclweb.acl.notation.znodes import ZnodeError, path_of
 
 FULL = os.environ.get("ACLWEB_TEST_SCALE") == "full"
-EXAMPLES = 20_000 if FULL else 50
+EXAMPLES = 20_000 if FULL else 30
 
 round_trip = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL

@@ -27,7 +27,7 @@ from tests.inventory.test_access import STATES, access, cell, view_of
 from tests.random_cases import SCALE
 from tests.random_hosts import addresses_apart, random_world_of_hosts
 
-WORLDS = 350 * SCALE
+WORLDS = 200 * SCALE
 
 
 def asked_by(row: AccessRow, one: Cell) -> AccessRequest:
