@@ -1,6 +1,7 @@
 """Every link and every button of every page, in every state, pressed as each of four people.
 
-Who may do most begins in every state; the others share the states out, and the other clusters are shared out among all.
+Who may do most begins in every state; the others share the states out, and the other clusters are shared out among all
+(in every run who may do most begins at half the pages of each of these, and who may do least at all of one).
 Beside who may do most, every run asks who may do least in a sixth of the states and a third of the changes, and looks
 where links lead without pressing on there; thorough runs ask that person wholly, and the two between. At full scale
 each of the four begins everywhere.
@@ -318,6 +319,17 @@ def test_all_that_each_of_four_people_can_press_leads_somewhere(site, cho, dot, 
     press_everything(site, dot, cho, ada, ben)
 
 
+def pages_of_others(others, number, people, is_sampled):
+    """Yield the other clusters, each with the pages of it at which the person of this number begins."""
+    for place, slug in enumerate(others):
+        if FULL or (not is_sampled and place % people == number):
+            yield slug, EVERYWHERE
+        elif is_sampled and number == 0:
+            yield slug, EVERYWHERE[place % 2 :: 2]
+        elif is_sampled and slug == "open":
+            yield slug, EVERYWHERE
+
+
 def press_everything(site, *people, sampled=None):
     """Press all that these people can press; the first may do most, the second least.
 
@@ -339,8 +351,11 @@ def press_everything(site, *people, sampled=None):
         share = slice(number - 1, None, 3)
         states = STATES if FULL or person == dot else STATES[::6] if is_sample else STATES[share]
         changes = changes[share] if is_sample else changes
-        theirs = others if FULL else others[number :: len(people)]
-        elsewhere = [f"/c/{slug}{path}" for slug in theirs for path in EVERYWHERE]
+        elsewhere = [
+            f"/c/{slug}{path}"
+            for slug, paths in pages_of_others(others, number, len(people), sampled is not None)
+            for path in paths
+        ]
         again = _everything if FULL else _parts_and_new_pages if person == cho else _nothing
         crawl = Crawl(browser, person.username, known, again, goes_on=not is_sample)
 
