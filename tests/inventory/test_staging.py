@@ -23,7 +23,7 @@ from tests.inventory.answering_cluster import Answers
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MANY = 100_000 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 30_000
+MANY = 100_000 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 15_000
 # The longest wait, as a share of the CPU time of the storing process: a busy machine changes any other measure.
 # With one transaction for everything it is 1.
 LONGEST_WAIT_SHARE = 0.25
