@@ -145,6 +145,16 @@ def _state_said(
     return said.state
 
 
+def accepted(cluster: Cluster) -> QuerySet[DenialMark]:
+    """Return the marks by which `state_of` calls their group expected or ignored, whatever the log holds of it."""
+    return DenialMark.objects.filter(_is_accepted(), cluster=cluster)
+
+
+def _is_accepted() -> Q:
+    until_now = Q(until__isnull=True) | Q(until__gte=datetime.now(UTC).date())
+    return Q(state=State.EXPECTED) | (Q(state=State.IGNORED) & until_now)
+
+
 def settled(
     marks: QuerySet[DenialMark], *, last_at: OuterRef, applied_at: Expression | Subquery
 ) -> QuerySet[DenialMark]:
@@ -161,8 +171,7 @@ def settled(
         | Q(applied__gte=last_at - _CLOCKS_APART)
     )
     return dated.filter(
-        Q(state=State.EXPECTED)
-        | (Q(state=State.IGNORED) & (Q(until__isnull=True) | Q(until__gte=datetime.now(UTC).date())))
+        _is_accepted()
         | (Q(state=State.FIXED) & (Q(fixed_at__isnull=True) | seen_before))
         | (Q(state=State.BEING_FIXED) & by_change)
     )

@@ -19,7 +19,8 @@ from django.db.models.functions import Coalesce, RowNumber
 
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.insights.coverage_days import coverage_days
-from aclweb.insights.denials import InForceSince, State, groups_of, states_of
+from aclweb.insights.denial_marks import accepted
+from aclweb.insights.denials import groups_of
 from aclweb.insights.models import DenialGroup, Load
 from aclweb.inventory.models import Cluster
 
@@ -30,8 +31,6 @@ SHOWN = 8
 TIMES_BEFORE = 2
 LEAST_MORE = 20
 """A group grew if it has over TIMES_BEFORE times the denials of the seven days before, and at least so many more."""
-
-_LEFT_OUT = (State.EXPECTED, State.IGNORED)
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ class LogWeek:
         return self.lines > self.before * TIMES_BEFORE and self.lines >= self.before + LEAST_MORE
 
 
-def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> LogWeek | None:
-    """Return the last seven days of a load, None where it has no times; at most five queries."""
+def log_week(cluster: Cluster, load: Load) -> LogWeek | None:
+    """Return the last seven days of a load, None where it has no times; at most three queries."""
     if load.first_at is None or load.last_at is None:
         return None
     end = load.last_at.date()
@@ -98,8 +97,6 @@ def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> L
     reaches_before = load.first_at < begins_at
     reaches_back = load.first_at.date() <= begin - timedelta(days=DAYS)
     every = groups_of(load, 0)
-    said = states_of(cluster, load, every, in_force_since).said
-    left_out = [key for key, each in said.items() if each.state in _LEFT_OUT]
     whole, both = (coverage_days(load, days=days).denials_whole for days in (DAYS, 2 * DAYS))
     before = F("lines_14") - F("lines_7")
     lately, is_new = Q(lines_7__gt=0), Q(first_at__gte=begins_at)
@@ -111,7 +108,8 @@ def log_week(cluster: Cluster, load: Load, *, in_force_since: InForceSince) -> L
         kinds["grown"] = (lately & more & ~is_new, "lines_7")
     if reaches_back and whole == DAYS:
         kinds["ended"] = (Q(lines_7=0, before__gt=0), "before")
-    is_said = Q(key__in=left_out)
+    # The database looks them up: of so many keys no statement could hold each.
+    is_said = Q(key__in=accepted(cluster).values("key"))
     groups = every.annotate(before=before)
     sums = groups.aggregate(
         lines=Coalesce(Sum("lines_7"), 0),

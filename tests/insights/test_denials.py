@@ -13,7 +13,7 @@ from aclweb.audit.models import Event
 from aclweb.insights import denial_causes, denials
 from aclweb.insights.denial_bursts import Span, burst_facts, burst_in
 from aclweb.insights.denial_groups import key_of
-from aclweb.insights.denial_marks import DenialError, history, mark
+from aclweb.insights.denial_marks import DenialError, accepted, history, mark
 from aclweb.insights.denials import State
 from aclweb.insights.models import DenialGroup, DenialMark, Load
 from aclweb.insights.retired import retire, take_back
@@ -105,6 +105,23 @@ def test_one_query_counts_the_new_groups_that_the_list_counts_mark_by_mark(given
             read_cluster, load, days=14, in_force_since=lambda numbers: {7: applied} if 7 in numbers else {}
         )
         answers.append((mark_facts, by_one, listed))
+
+    assert [each for each in answers if each[1] != each[2]] == []
+    assert {listed for _, _, listed in answers} == {0, 1}
+
+
+def test_accepted_are_the_marks_of_groups_that_the_list_calls_expected_or_ignored(given, read_cluster):
+    given(requests=[EVE])
+    group = DenialGroup.objects.get()
+    answers = []
+    for facts in MARKS:
+        DenialMark.objects.all().delete()
+        DenialMark.objects.create(
+            cluster=read_cluster, key=group.key, **{"set_at": END, "set_by": "ada"} | facts
+        )
+        counts = inbox(read_cluster).counts
+        listed = counts[State.EXPECTED] + counts[State.IGNORED]
+        answers.append((facts, accepted(read_cluster).count(), listed))
 
     assert [each for each in answers if each[1] != each[2]] == []
     assert {listed for _, _, listed in answers} == {0, 1}

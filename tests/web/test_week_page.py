@@ -168,7 +168,7 @@ def test_the_page_takes_few_queries(logged, cho, signed_in, django_assert_max_nu
     client = signed_in(cho)
     client.get(PAGE)
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(14):
         client.get(PAGE)
 
 

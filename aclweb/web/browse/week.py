@@ -25,7 +25,7 @@ from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.week import DAYS, LogWeek, Refused, Some, log_week
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.web.browse.insight_tabs import Head, head, since_in_force
+from aclweb.web.browse.insight_tabs import Head, head
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 
@@ -95,7 +95,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def week_of(cluster: Cluster) -> Week:
     """Return what happened on a cluster, from what is stored; no cluster is asked and no log read."""
     load = current_load(cluster)
-    found = None if load is None else log_week(cluster, load, in_force_since=since_in_force(cluster))
+    found = None if load is None else log_week(cluster, load)
     acls = acl_week(cluster, timezone.now())
     top = head(cluster, load)
     parts = [
