@@ -3,12 +3,12 @@
 Import from here: `evidence_in`, which says whether a log may call an ACL unused, also where brokers are gone
 (`with_gone`), and `why_permits_lack`, for a few days of it; `one_of` and `removable`, which say which ACLs may go;
 `Settling`, which tells what settles each of many requests; `opens` and `last_covers`, without which ACLs a name is
-open to everyone; `likely_cause` of a denial, the `nearest` names that ACLs have (`NearNames` for many questions), and
-the `smallest_set` of ACLs for several denials; and `propose`, the fewest rights that allow what a principal was logged
-to use, with its `Choices` and `Used` requests; `held_rights` says which rights these are.
+open to everyone; `likely_cause` of a denial (`CauseKinds` of many), the `nearest` names that ACLs have (`NearNames` of
+many), and the `smallest_set` of ACLs for several denials; and `propose`, the fewest rights that allow what a principal
+was logged to use, with its `Choices` and `Used` requests; `held_rights` says which rights these are.
 """
 
-from aclweb.acl.logged.causes import Cause, likely_cause
+from aclweb.acl.logged.causes import Cause, CauseKinds, likely_cause
 from aclweb.acl.logged.evidence import (
     ALL_HOURS,
     NO_PERMITS,
@@ -40,6 +40,7 @@ __all__ = [
     "NO_PERMITS",
     "BrokerDay",
     "Cause",
+    "CauseKinds",
     "Choices",
     "Evidence",
     "Held",

@@ -12,10 +12,21 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import AclIndex, Basis, Decision, Result
-from aclweb.acl.model import AclBinding, Operation, PermissionType, ResourceType, acl_text, name_text
+from aclweb.acl.authorizer import AclIndex, Basis, Decision, Finding, Result, authorize, decide
+from aclweb.acl.model import (
+    ANY_USER,
+    AccessRequest,
+    AclBinding,
+    AuthorizerSettings,
+    Operation,
+    PermissionType,
+    ResourceType,
+    acl_text,
+    name_text,
+)
 
 ANONYMOUS = "User:ANONYMOUS"
+_ALLOWED_NOW, _UNKNOWN, _DENY = "allowed-now", "unknown", "deny"
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[\s_]+")
 
 
@@ -44,32 +55,75 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
     """
     if decision.result is Result.ALLOWED:
         return Cause(
-            "allowed-now",
+            _ALLOWED_NOW,
             "Allowed by now",
             "The ACLs have changed since: the same request would be allowed today.",
             next(iter(decision.determining), None),
         )
     if decision.result is Result.UNDECIDED:
         return Cause(
-            "unknown",
+            _UNKNOWN,
             "Cannot tell",
             "An ACL on this resource has a value that this version of aclweb does not know.",
         )
     if decision.basis is Basis.DENY_ACL:
         rule = decision.determining[0]
-        return Cause("deny", "A DENY forbids it", f"{acl_text(rule)}.", rule)
+        return Cause(_DENY, "A DENY forbids it", f"{acl_text(rule)}.", rule)
+    return _without_allow(decision, decision.findings, index)
 
-    allows = [
-        finding for finding in decision.findings if finding.binding.permission_type is PermissionType.ALLOW
-    ]
+
+class CauseKinds:
+    """Tells the kind of the `likely_cause` of many denials, without a finding for each ACL of somebody else.
+
+    A few hundred ACLs for all topics affect each denial, and hardly any of them is for whoever was denied.
+    """
+
+    def __init__(self, index: AclIndex, settings: AuthorizerSettings) -> None:
+        self._index, self._settings = index, settings
+        self._alike: dict[str, list[str]] = {}
+        for principal in index.principals:
+            self._alike.setdefault(_bare(principal), []).append(principal)
+        self._for_any = AclIndex(index.of_principal(ANY_USER))
+        self._filed: dict[str, AclIndex] = {}
+
+    def of(self, request: AccessRequest) -> str:
+        """Return the kind of the cause of a denied request."""
+        if self._settings.has_globs:
+            # There an ACL may be for whoever its principal is a pattern of.
+            return likely_cause(authorize(request, self._index, self._settings), self._index).kind
+        result, basis = decide(request, self._index, self._settings)
+        if result is Result.ALLOWED:
+            return _ALLOWED_NOW
+        if result is Result.UNDECIDED:
+            return _UNKNOWN
+        if basis is Basis.DENY_ACL:
+            return _DENY
+        for_any = authorize(request, self._for_any, self._settings)
+        named = authorize(request, self._naming(request.principal), self._settings)
+        return _without_allow(for_any, (*for_any.findings, *named.findings), self._index).kind
+
+    def _naming(self, principal: str) -> AclIndex:
+        """Return the ACLs for a principal, and for those whose names look like it."""
+        if principal not in self._filed:
+            names = {principal, *self._alike.get(_bare(principal), ())} - {ANY_USER}
+            self._filed[principal] = AclIndex(
+                binding for name in names for binding in self._index.of_principal(name)
+            )
+        return self._filed[principal]
+
+
+def _without_allow(decision: Decision, findings: Iterable[Finding], index: AclIndex) -> Cause:
+    """Return the cause where no ACL allows the request. findings: those of `decision`, or what matters of them."""
+    allows = [finding for finding in findings if finding.binding.permission_type is PermissionType.ALLOW]
     others = [finding.binding for finding in allows if finding.why_not == ("principal",)]
     elsewhere = [finding.binding for finding in allows if finding.why_not == ("host",)]
+    near = [finding.binding for finding in allows if finding.why_not == ("operation",)]
     return (
         _wrong_name(decision, others)
         or _wrong_host(decision, elsewhere)
         or _anonymous(decision)
         or _group_missing(decision, index)
-        or _other_operation(decision)
+        or _other_operation(near)
         or Cause(
             "no-rule",
             "No ACL allows it",
@@ -175,15 +229,10 @@ def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
     )
 
 
-def _other_operation(decision: Decision) -> Cause | None:
-    near = next(
-        (
-            finding.binding
-            for finding in decision.findings
-            if finding.why_not == ("operation",) and finding.binding.permission_type is PermissionType.ALLOW
-        ),
-        None,
-    )
-    if near is None:
+def _other_operation(near: Iterable[AclBinding]) -> Cause | None:
+    binding = next(iter(near), None)
+    if binding is None:
         return None
-    return Cause("operation", "Another operation is allowed", f"{acl_text(near)}, and nothing more.", near)
+    return Cause(
+        "operation", "Another operation is allowed", f"{acl_text(binding)}, and nothing more.", binding
+    )
