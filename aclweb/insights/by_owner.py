@@ -7,27 +7,26 @@ what brokers logged in a window up to the last day of the log; what nobody is sa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-
-from django.db.models import Count, Max, QuerySet, Sum
+from functools import cached_property, partial
+from itertools import compress, repeat
 
 from aclweb.acl.logged import Evidence
 from aclweb.acl.model import PatternType, PermissionType, ResourceType
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
+from aclweb.insights.pairs import MOST_PAIRS, Pairs, moment_of, pairs_of
 from aclweb.insights.unused import NO_LOG, evidence_of, unused_acls
 from aclweb.insights.window import Window, evidence_in_days
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import OwnerBook
-from aclweb.inventory.models import Cluster, OwnedNames, StoredAcl, stored_in_force
+from aclweb.inventory.models import Cluster, OwnedNames
 
 NOBODY = ""
 """In the place of an owner: nobody is said to own the name."""
-
-MOST_ROWS = 50_000
-"""So many logged pairs of principal and resource are added up, those of most lines first."""
 
 _TOPIC = ResourceType.TOPIC.name
 _PRINCIPAL = OwnedNames.Kind.PRINCIPAL.value
@@ -58,28 +57,29 @@ class OwnerRow:
     """The names of one owner together. topics: those that exist; dark: those of them that no request used.
 
     acls: those on the names, unused those of them that the log shows to be so. None is what nobody can tell.
-    use: permitted requests of the principals of this owner, on whatever name; used: how many names these are on;
-    refused: the denied ones. own_principals: how many of them were logged.
+    principals: how many a request was permitted. use: permitted requests of the principals of this owner, on whatever
+    name; used: how many names these are on; refused: the denied ones. own_principals: how many of them were logged.
     """
 
     owner: str
-    names: list[NameUse] = field(default_factory=list)
     topics: int | None = None
     dark: int | None = None
     permitted: int | None = None
     others: int | None = None
     denied: int = 0
+    principals: int = 0
     acls: int = 0
     unused: int | None = None
     use: int | None = None
     used: int | None = None
     refused: int = 0
     own_principals: int = 0
+    named: Callable[[], list[NameUse]] = field(default=list, repr=False, compare=False)
 
-    @property
-    def principals(self) -> int:
-        """How many principals a request was permitted."""
-        return len(set[str]().union(*(each.principals for each in self.names)))
+    @cached_property
+    def names(self) -> list[NameUse]:
+        """What was logged of each name, and the topics that exist; made when somebody asks for it."""
+        return self.named()
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class OwnerReport:
     @property
     def most(self) -> int:
         """How many logged pairs are counted where it is not `whole`."""
-        return MOST_ROWS
+        return MOST_PAIRS
 
     @property
     def owners(self) -> int:
@@ -142,7 +142,7 @@ class _Asked:
 
 _MOST_KEPT = 4
 _kept: list[tuple[_Asked, OwnerReport]] = []
-"""The reports that this process made last: of 50,000 names one takes a second, and an hour has the same log."""
+"""The reports that this process made last: an hour has the same log."""
 
 
 def by_owner(cluster: Cluster, *, days: int | None) -> OwnerReport:
@@ -176,38 +176,48 @@ def _made(asked: _Asked, book: OwnerBook, view: ClusterView, window: Window | No
     """Return the report of names with owners; window: of the log, if there is one."""
     cluster, known = asked.cluster, asked.known
     load, evidence = asked.load, asked.evidence
-    topics = () if known is Known.UNKNOWN else view.loaded.names.get(ResourceType.TOPIC, ())
     why_not_dark = evidence_in_days(evidence, window).why_not[PermissionType.ALLOW]
     why_not_unused = next(filter(None, evidence.why_not.values()), "")
-    uses = {(_TOPIC, name): NameUse(_TOPIC, name, _owner(book, _TOPIC, name), exists=True) for name in topics}
     permits_seen = window is not None and window.permits_seen
-    own: dict[str, _OwnUse] = defaultdict(_OwnUse)
-    whole = _add_logged(window, book, uses, own, all_known=known is Known.ALL) if window else True
-    if not whole:
+    names = _Names.of(book, view, None if window is None else pairs_of(window))
+    if not names.pairs.whole:
         why_not_dark = (
-            why_not_dark or f"{MOST_ROWS:,} pairs of principal and name are counted, and there are more"
+            why_not_dark or f"{MOST_PAIRS:,} pairs of principal and name are counted, and there are more"
         )
-    rows: dict[str, OwnerRow] = {}
-    for use in uses.values():
-        rows.setdefault(use.owner, OwnerRow(use.owner)).names.append(use)
-    in_all = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
-    acls = _acls(in_all, book)
-    unused = Counter[str]() if why_not_unused else _acls(unused_acls(cluster, load, evidence), book)
-    for owner in (*acls, *own, *book.owners):
-        rows.setdefault(owner, OwnerRow(owner))
-    for row in rows.values():
-        _add_own(row, own[row.owner], permits_seen=permits_seen)
-        _sum_up(
-            row, topics_known=known is not Known.UNKNOWN, permits_seen=permits_seen, dark=not why_not_dark
+    tallies = names.tallies()
+    existing, bright = names.topics()
+    patterns = _patterns(view)
+    of_patterns = _owners_of_patterns(book, patterns)
+    acls = _counted(of_patterns, patterns)
+    unused = Counter[str]()
+    if not why_not_unused:
+        unused = _counted(of_patterns, _patterns_unused(cluster, load, evidence))
+    rows = []
+    for owner in dict.fromkeys((*existing, *tallies, *acls, *book.owners)):
+        tally = tallies.get(owner, _NOTHING)
+        row = OwnerRow(
+            owner,
+            denied=tally.denied,
+            principals=len(tally.principals),
+            acls=acls[owner],
+            unused=None if why_not_unused else unused[owner],
+            refused=tally.refused,
+            own_principals=len(tally.own_principals),
+            named=partial(names.uses, owner, all_known=known is Known.ALL),
         )
-        row.acls = acls[row.owner]
-        row.unused = None if why_not_unused else unused[row.owner]
+        if known is not Known.UNKNOWN:
+            row.topics = existing[owner]
+            row.dark = None if why_not_dark else existing[owner] - bright[owner]
+        if permits_seen:
+            row.permitted, row.others = tally.permitted, tally.others
+            row.use, row.used = tally.use, len(tally.used)
+        rows.append(row)
     return OwnerReport(
         load,
         asked.days,
-        tuple(rows.values()),
+        tuple(rows),
         said=True,
-        whole=whole,
+        whole=names.pairs.whole,
         unknown=not permits_seen,
         why_not=asked.why_not,
         why_not_dark=why_not_dark,
@@ -215,99 +225,189 @@ def _made(asked: _Asked, book: OwnerBook, view: ClusterView, window: Window | No
     )
 
 
-def _owner(book: OwnerBook, kind: str, name: str) -> str:
-    found = book.of(kind, name)
-    return found.owner if found else NOBODY
-
-
-@dataclass
-class _OwnUse:
-    """What the principals of one owner were logged to do."""
+@dataclass(slots=True)
+class _Tally:
+    """What was logged on the names of one owner, and of its principals: see OwnerRow. used: places of names."""
 
     permitted: int = 0
+    others: int = 0
     denied: int = 0
-    names: set[tuple[str, str]] = field(default_factory=set)
-    principals: set[str] = field(default_factory=set)
+    principals: set[int] = field(default_factory=set)
+    use: int = 0
+    refused: int = 0
+    used: set[int] = field(default_factory=set)
+    own_principals: set[int] = field(default_factory=set)
 
 
-def _add_own(row: OwnerRow, own: _OwnUse, *, permits_seen: bool) -> None:
-    row.refused, row.own_principals = own.denied, len(own.principals)
-    if permits_seen:
-        row.use, row.used = own.permitted, len(own.names)
+_NOTHING = _Tally()
+_NO_PAIRS = Pairs((), (), (), (), (), (), (), (), whole=True)
 
 
-def _add_logged(
-    window: Window,
-    book: OwnerBook,
-    uses: dict[tuple[str, str], NameUse],
-    own: dict[str, _OwnUse],
-    *,
-    all_known: bool,
-) -> bool:
-    """Add what was logged of each name to `uses`, and of principals to `own`; return whether all of it was added."""
-    columns = ("request__principal", "request__resource_type", "request__resource_name", "request__allowed")
-    pairs = window.requests().values_list(*columns)
-    summed = pairs.annotate(number=Sum(window.column), last=Max("last_at")).order_by("-number", *columns)
-    found = list(summed[: MOST_ROWS + 1])
-    principal_owners: dict[str, str] = {}
-    for principal, kind, name, allowed, number, last_at in found[:MOST_ROWS]:
-        if principal not in principal_owners:
-            principal_owners[principal] = _owner(book, _PRINCIPAL, principal)
-        _add_request(own[principal_owners[principal]], principal, (kind, name), number, allowed=allowed)
-        if kind not in _KINDS:
-            continue
-        use = uses.get((kind, name))
-        if use is None:
-            exists = False if kind == _TOPIC and all_known else None
-            use = uses[kind, name] = NameUse(kind, name, _owner(book, kind, name), exists)
-        use.last_at = last_at if use.last_at is None else max(use.last_at, last_at)
-        if not allowed:
-            use.denied += number
-            continue
-        use.permitted += number
-        use.principals.add(principal)
-        if NOBODY != use.owner != principal_owners[principal] != NOBODY:
-            use.others += number
-    return len(found) <= MOST_ROWS
+@dataclass(frozen=True)
+class _Names:
+    """The logged pairs, the owners of their principals and names, and the topics that exist with theirs.
 
-
-def _add_request(own: _OwnUse, principal: str, name: tuple[str, str], number: int, *, allowed: bool) -> None:
-    own.principals.add(principal)
-    if allowed:
-        own.permitted += number
-        own.names.add(name)
-    else:
-        own.denied += number
-
-
-def _sum_up(row: OwnerRow, *, topics_known: bool, permits_seen: bool, dark: bool) -> None:
-    existing = [each for each in row.names if each.exists]
-    row.denied = sum(each.denied for each in row.names)
-    row.topics = len(existing) if topics_known else None
-    if permits_seen:
-        row.permitted = sum(each.permitted for each in row.names)
-        row.others = sum(each.others for each in row.names)
-    if topics_known and dark:
-        row.dark = sum(not each.permitted for each in existing)
-
-
-def _acls(acls: QuerySet[StoredAcl], book: OwnerBook) -> Counter[str]:
-    """Count ACLs by the owner of what they are on: of the name, or of all names that begin so.
-
-    The cluster, and whatever else has no owner, is nobody's.
+    of_names: None for a name of a kind that nobody owns.
     """
+
+    pairs: Pairs
+    of_principals: list[str]
+    of_names: list[str | None]
+    existing: Mapping[str, str]
+
+    @classmethod
+    def of(cls, book: OwnerBook, view: ClusterView, pairs: Pairs | None) -> _Names:
+        pairs = pairs or _NO_PAIRS
+        return cls(
+            pairs,
+            book.owners_of_each(_PRINCIPAL, pairs.principals),
+            [
+                owner
+                for kind, begin, end in _spans(pairs.kinds)
+                for owner in _owners(book, kind, pairs.names[begin:end])
+            ],
+            _existing(book, view),
+        )
+
+    def tallies(self) -> dict[str, _Tally]:
+        """Return by owner what was logged."""
+        of_principals, of_names = self.of_principals, self.of_names
+        found = {owner: _Tally() for owner in {*of_principals, *of_names} if owner is not None}
+        pairs = self.pairs
+        for principal, name, allowed, lines in zip(
+            pairs.principal, pairs.name, pairs.allowed, pairs.lines, strict=True
+        ):
+            asking, owner = of_principals[principal], of_names[name]
+            own = found[asking]
+            if allowed:
+                own.use += lines
+                own.used.add(name)
+            else:
+                own.refused += lines
+            if owner is None:
+                continue
+            tally = found[owner]
+            if not allowed:
+                tally.denied += lines
+                continue
+            tally.permitted += lines
+            tally.principals.add(principal)
+            if NOBODY != owner != asking != NOBODY:
+                tally.others += lines
+        for principal in set(pairs.principal):
+            found[of_principals[principal]].own_principals.add(principal)
+        # Names of the whole log have an owner, and not all are in the window.
+        return {owner: tally for owner, tally in found.items() if tally != _NOTHING}
+
+    def topics(self) -> tuple[Counter[str], Counter[str]]:
+        """Return by owner how many topics exist, and how many of these were used."""
+        pairs = self.pairs
+        used, existing = set(compress(pairs.name, pairs.allowed)), self.existing
+        topics = [pairs.names[place] for place in used if pairs.kinds[place] == _TOPIC]
+        bright = Counter(existing[name] for name in topics if name in existing)
+        return Counter(existing.values()), bright
+
+    def uses(self, owner: str, *, all_known: bool) -> list[NameUse]:
+        """Return what was logged of the names of one owner. all_known: whether the view knows every topic."""
+        found = {
+            (_TOPIC, name): NameUse(_TOPIC, name, owner, exists=True)
+            for name, own in self.existing.items()
+            if own == owner
+        }
+        pairs = self.pairs
+        for principal, name, allowed, lines, last in zip(
+            pairs.principal, pairs.name, pairs.allowed, pairs.lines, pairs.last, strict=True
+        ):
+            if self.of_names[name] != owner:
+                continue
+            kind, text = pairs.kinds[name], pairs.names[name]
+            use = found.get((kind, text))
+            if use is None:
+                exists = False if kind == _TOPIC and all_known else None
+                use = found[kind, text] = NameUse(kind, text, owner, exists)
+            moment = moment_of(last)
+            use.last_at = moment if use.last_at is None else max(use.last_at, moment)
+            if not allowed:
+                use.denied += lines
+                continue
+            use.permitted += lines
+            use.principals.add(pairs.principals[principal])
+            if NOBODY != owner != self.of_principals[principal] != NOBODY:
+                use.others += lines
+        return list(found.values())
+
+
+def _spans(kinds: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield each kind with the places at which it begins and ends."""
+    begin = 0
+    for kind, number in Counter(kinds).items():
+        yield kind, begin, begin + number
+        begin += number
+
+
+def _existing(book: OwnerBook, view: ClusterView) -> Mapping[str, str]:
+    """Return the owner of each topic that exists; none where nobody knows which do."""
+    if view.known(ResourceType.TOPIC) is Known.UNKNOWN:
+        return {}
+    topics = view.loaded.names.get(ResourceType.TOPIC, ())
+    return dict(zip(topics, book.owners_of_each(_TOPIC, topics), strict=True))
+
+
+def _owners(book: OwnerBook, kind: str, names: Sequence[str]) -> Iterable[str | None]:
+    """Return the owner of each of these names, which are sorted; None for what nobody can own."""
+    return book.owners_of_each(kind, names) if kind in _KINDS else repeat(None, len(names))
+
+
+_Pattern = tuple[str, str, str]
+"""The resource type, the pattern type and the name of ACLs."""
+
+
+def _patterns(view: ClusterView) -> Mapping[_Pattern, int]:
+    """Return how many ACLs in force there are of each pattern, worked out once for a revision."""
+
+    def counted() -> Counter[_Pattern]:
+        patterns = Counter((each.resource_type, each.pattern_type, each.resource_name) for each in view.index)
+        return Counter(
+            {(kind.name, pattern.name, name): number for (kind, pattern, name), number in patterns.items()}
+        )
+
+    return view.loaded.remember("ACLs of each pattern", counted)
+
+
+def _patterns_unused(cluster: Cluster, load: Load | None, evidence: Evidence) -> Counter[_Pattern]:
+    """Return how many ACLs of each pattern the log shows to be unused."""
     columns = ("resource_type", "pattern_type", "resource_name")
-    counted = acls.values_list(*columns).annotate(Count("pk")).order_by()
+    return Counter(unused_acls(cluster, load, evidence).values_list(*columns).iterator())
+
+
+def _counted(of_patterns: Mapping[_Pattern, str], acls: Mapping[_Pattern, int]) -> Counter[str]:
+    """Count ACLs by the owner of what they are on. Of a pattern that came meanwhile nobody is."""
     found: Counter[str] = Counter()
-    for kind, pattern, name, number in counted.iterator():
-        found[_owner_of_pattern(book, kind, pattern, name) if kind in _KINDS else NOBODY] += number
+    for pattern, number in acls.items():
+        found[of_patterns.get(pattern, NOBODY)] += number
     return found
 
 
-def _owner_of_pattern(book: OwnerBook, kind: str, pattern: str, name: str) -> str:
-    if pattern == PatternType.LITERAL.name:
-        return NOBODY if name == "*" else _owner(book, kind, name)
-    # What follows the sign of a glob says nothing about how the names begin.
-    begin = name if pattern == PatternType.PREFIXED.name else name.split("*")[0].split("?")[0]
-    said = book.of_all(kind, begin)
-    return said.owner if said else NOBODY
+def _owners_of_patterns(book: OwnerBook, patterns: Iterable[_Pattern]) -> Mapping[_Pattern, str]:
+    """Return by pattern who owns its name, or all names that begin so; the others are nobody's, as the cluster is."""
+    found: dict[_Pattern, str] = {}
+    literal, begun = defaultdict[str, list[str]](list), defaultdict[str, list[tuple[str, str, str]]](list)
+    for kind, pattern, name in patterns:
+        if kind not in _KINDS:
+            continue
+        if pattern != PatternType.LITERAL.name:
+            # What follows the sign of a glob says nothing about how the names begin.
+            begin = name if pattern == PatternType.PREFIXED.name else name.split("*")[0].split("?")[0]
+            begun[kind].append((begin, pattern, name))
+        elif name != "*":
+            literal[kind].append(name)
+    for kind, names in literal.items():
+        names.sort()
+        for name, owner in zip(names, book.owners_of_each(kind, names), strict=True):
+            found[kind, PatternType.LITERAL.name, name] = owner
+    for kind, rows in begun.items():
+        rows.sort()
+        owners = book.owners_of_all_each(kind, [begin for begin, _, _ in rows])
+        for (_, pattern, name), owner in zip(rows, owners, strict=True):
+            found[kind, pattern, name] = owner
+    return found

@@ -19,6 +19,7 @@ from aclweb.insights.denial_bursts import burst_facts, span_of
 from aclweb.insights.denial_groups import Groups, key_of
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay
+from aclweb.insights.pairs import keep_pairs
 from aclweb.insights.quiet import settle_quiet
 from aclweb.insights.request_rows import Days, store_requests
 from aclweb.insights.result import DENIED_BY_BROKER, Result, in_utc
@@ -59,6 +60,7 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
         clear(fresh)
         base = current_load(cluster)
         _store(result, fresh, base)
+        keep_pairs(fresh)
         with step(fresh):
             settle_quiet(fresh)
         publish(fresh, base=base)

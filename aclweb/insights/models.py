@@ -217,6 +217,20 @@ class RequestTotals(models.Model):
         return f"{self.lines} lines from load {self.added_in} on"
 
 
+class LoadedPairs(models.Model):
+    """How often each principal was permitted and denied each name in one load, packed: see `pairs`.
+
+    A load of an earlier version has none.
+    """
+
+    load = models.OneToOneField(Load, on_delete=models.CASCADE, related_name="pairs")
+    texts = models.BinaryField()
+    numbers = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"pairs of {self.load}"
+
+
 class DaySet(models.Model):
     """How often each request was logged on one day. Loads in which the day is the same share it."""
 

@@ -179,7 +179,7 @@ def test_an_owner_that_nobody_is_and_a_format_that_is_none_are_not_found(owned, 
 
 def test_a_cut_count_calls_nothing_dark(owned, given, monkeypatch, page_of):  # noqa: F811
     given(requests=REQUESTS)
-    monkeypatch.setattr("aclweb.insights.by_owner.MOST_ROWS", 2)
+    monkeypatch.setattr("aclweb.insights.pairs.MOST_PAIRS", 2)
 
     found = by_owner(owned, days=None)
 

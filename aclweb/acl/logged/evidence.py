@@ -177,9 +177,12 @@ def _hours_in(
     rows = tuple(found)
     any_hours = dict.fromkeys(sorted({row.broker for row in rows}), 0)
     permit_hours = dict(any_hours)
+    of_day: dict[date, int] = {}
     for row in rows:
-        midnight = datetime(row.day.year, row.day.month, row.day.day, tzinfo=end.tzinfo)
-        inside = _hours_inside(midnight, start, end)
+        inside = of_day.get(row.day)
+        if inside is None:
+            midnight = datetime(row.day.year, row.day.month, row.day.day, tzinfo=end.tzinfo)
+            inside = of_day[row.day] = _hours_inside(midnight, start, end)
         any_hours[row.broker] += (row.hours & inside).bit_count()
         permit_hours[row.broker] += (row.permit_hours & inside).bit_count()
     return any_hours, permit_hours
