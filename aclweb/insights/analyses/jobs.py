@@ -485,8 +485,20 @@ _REPLAY = AnalysisJob(
             ),
             "change",
             (
-                Kind("denied", "Denied", "It is allowed now, and the edit would deny it.", "bad"),
-                Kind("allowed", "Allowed", "It is denied now, and the edit would allow it.", "good"),
+                Kind(
+                    "denied",
+                    "Denied",
+                    "It is allowed now, and the edit would deny it.",
+                    "bad",
+                    one="would be denied",
+                ),
+                Kind(
+                    "allowed",
+                    "Allowed",
+                    "It is denied now, and the edit would allow it.",
+                    "good",
+                    one="would be allowed",
+                ),
                 Kind(
                     "unclear",
                     "Cannot tell",
