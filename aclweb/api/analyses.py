@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aclweb.accounts.access import cluster_or_404, may
+from aclweb.accounts.access import cluster_or_404, may, visible_clusters
 from aclweb.api.asking import word_asked
 from aclweb.api.computations import TooManyOpen
 from aclweb.api.paging import PAGE, SIZE, OpenPages
@@ -35,7 +35,8 @@ class AskedAnalysisSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(trim_whitespace=False),
         default=dict,
         help_text="anomalies: lately (days); least-privilege: names, hosts. The page Analyses lists the values. "
-        "replay: delta, an edit as JSON lines, each an ACL with an op, add or remove.",
+        "replay: delta, an edit as JSON lines, each an ACL with an op, add or remove. compare: beside, other clusters "
+        "parted by commas.",
     )
 
 
@@ -131,8 +132,8 @@ class AnalysisList(generics.ListAPIView[Analysis]):
         if getattr(self, "swagger_fake_view", False):
             return Analysis.objects.none()
         cluster = cluster_or_404(self.request.user, self.kwargs["slug"])
-        found = Analysis.objects.filter(cluster=cluster, job__in=_NAMES).select_related("cluster")
-        return found.defer("facts", "delta").order_by("-pk")
+        found = analyses.seen_of(cluster, visible_clusters(self.request.user))
+        return found.select_related("cluster").defer("facts", "delta")
 
     @extend_schema(
         operation_id="start_analysis", request=AskedAnalysisSerializer, responses={202: AnalysisSerializer}
@@ -143,7 +144,12 @@ class AnalysisList(generics.ListAPIView[Analysis]):
         asked = AskedAnalysisSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            row = analyses.ask(cluster=cluster, person=request.user.get_username(), **asked.validated_data)
+            row = analyses.ask(
+                cluster=cluster,
+                person=request.user.get_username(),
+                visible=visible_clusters(request.user),
+                **asked.validated_data,
+            )
         except analyses.TooManyOpen as error:
             raise TooManyOpen(str(error)) from error
         except InsightsError as error:
@@ -214,7 +220,8 @@ class AnalysisRows(APIView):
 
 
 def _row(request: Request, slug: str, address: str) -> Analysis:
-    row = analyses.of_address(cluster_or_404(request.user, slug), address)
+    cluster = cluster_or_404(request.user, slug)
+    row = analyses.of_address(cluster, address, visible_clusters(request.user))
     if row is None or row.job not in analyses.JOBS:
         raise Http404("There is no analysis at this address.")
     return row

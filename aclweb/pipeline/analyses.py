@@ -30,6 +30,7 @@ from aclweb.pipeline import (
 from aclweb.pipeline.files import SourceError
 from aclweb.pipeline.history import History, read_history
 from aclweb.pipeline.job import read_table
+from aclweb.pipeline.known_brokers import KnownBrokers, read_brokers
 from aclweb.pipeline.layout_counts import Keep
 from aclweb.pipeline.manifest import Logged
 from aclweb.pipeline.progress import Step
@@ -210,6 +211,13 @@ def _add_compare(parser: ArgumentParser) -> None:
         metavar="SNAPSHOT",
         help="the snapshot of another cluster in the same table; may be given again",
     )
+    parser.add_argument(
+        "--beside-brokers",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="as --brokers, of that other cluster; one for each --beside, in their order, or none",
+    )
     _add_evidence(parser)
 
 
@@ -219,10 +227,18 @@ def _compare(options: Namespace) -> Job:
             "compare reads an access table that has all of the clusters; give it with --table, in the place of logs."
         )
     others = [read_snapshot(Path(given)) for given in options.beside]
+    if options.beside_brokers and len(options.beside_brokers) != len(others):
+        raise SourceError(
+            f"--beside-brokers is given {len(options.beside_brokers)} times and --beside {len(others)} times; give "
+            "one for each other cluster, in the same order, or none."
+        )
+    known = [read_brokers(Path(given)) for given in options.beside_brokers]
+    brokers = {each.cluster: of for each, of in zip(others, known, strict=False)}
 
     def read(spark: SparkSession, cluster: str, keep: Keep) -> Logged:
         table = Table.open(folder_at(options.table, spark), cluster)
-        return read_table(spark, table, Window(options.first_day, options.last_day), keep)
+        window = Window(options.first_day, options.last_day)
+        return read_table(spark, table, window, keep, brokers.get(cluster, KnownBrokers()))
 
     return partial(compare.write_comparison, wanted=_wanted(options), others=others, read=read)
 

@@ -47,6 +47,8 @@ shutil.copytree(prepared, words[words.index("--out") + 1])
 print("Read 12 records of 2 files.\\nWritten to /tmp/gone.")
 """
 
+_FILES = ("--snapshot", "--brokers", "--history", "--delta", "--beside", "--beside-brokers")
+
 
 class Jobs:
     """What the children that a worker starts do; `started` has the words of each."""
@@ -65,7 +67,7 @@ class Jobs:
                 {
                     word: Path(words[place + 1]).read_text(encoding="utf-8")
                     for place, word in enumerate(words)
-                    if word in ("--snapshot", "--brokers", "--history", "--delta")
+                    if word in _FILES
                 }
             )
             return popen([sys.executable, "-c", _CHILD, *self._does, *words], **given)
@@ -137,6 +139,36 @@ def load_bearing(
     """Write a result of load-bearing; missing: why ACLs of a permission cannot be called unused."""
     evidence = EVIDENCE | {"missing": dict(missing or {})}
     return write_analysis(folder, "load-bearing", {"acls": rows}, evidence=evidence)
+
+
+_SIDES: dict[str, Any] = {"permitted": 9, "denied": 0, "last_at": LAST, "denied_on": [], "unknown_on": []}
+_IN_PART = _SIDES | {"relation": "used in part", "used_on": ["test-us"], "not_used_on": ["test-eu"]}
+_ON_ALL = _SIDES | {"relation": "used on all", "used_on": ["test-eu", "test-us"], "not_used_on": []}
+_READ = {"operation": "READ", "resource_type": "TOPIC"}
+RIGHTS: list[dict[str, Any]] = [
+    {"principal": "User:bob", **_READ, "resource_name": "orders", **_IN_PART},
+    {"principal": "User:eve", **_READ, "resource_name": "news", **_ON_ALL},
+]
+
+
+def compared(folder: Path, rights: list[dict[str, Any]]) -> Path:
+    """Write a result of compare, of test-eu and test-us; the log of the second has no permits."""
+    tables = {
+        "rights": rights,
+        "principals": [{"principal": "User:bob", **_IN_PART}],
+        "topics": [{"topic": "orders", **_IN_PART}],
+    }
+    coverage = {"first_at": "2026-10-01 00:00:00", "last_at": "2026-11-20 12:00:00"}
+    clusters = [
+        {
+            "cluster": name,
+            "revision": 1,
+            "coverage": coverage,
+            "evidence": EVIDENCE | {"missing": missing},
+        }
+        for name, missing in (("test-eu", {}), ("test-us", {"ALLOW": "permits are not in the log"}))
+    ]
+    return write_analysis(folder, "compare", tables, clusters=clusters)
 
 
 def rows_of(result: Result, table: str) -> list[dict[str, Any]]:

@@ -48,3 +48,13 @@ def given(read_cluster: Cluster, tmp_path: Path) -> Callable[..., Load]:
         return load(write_result(tmp_path / "usage", BINDINGS, **facts), read_cluster)
 
     return give
+
+
+@pytest.fixture
+def two_logged(given: Callable[..., Load], other_cluster: Cluster, tmp_path: Path) -> tuple[Cluster, Cluster]:
+    """Two clusters whose logs have been read; nobody of the cast has a role on the second."""
+    first = given().cluster
+    sync(other_cluster, client=FakeCluster(BINDINGS[:2], topics=["orders"]))
+    other_cluster.refresh_from_db()
+    load(write_result(tmp_path / "usage-us", BINDINGS[:2]), other_cluster)
+    return first, other_cluster

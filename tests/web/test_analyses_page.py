@@ -113,6 +113,7 @@ RESULTS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "least-privilege": {"principals": [NARROWED], "acls": [PROPOSED]},
     "load-bearing": {"acls": [analysed.acl_row(BINDINGS[0], "needed")]},
 }
+# `replay` and `compare` are asked for otherwise: see test_replay_card.py and test_compare_analysis.py.
 
 
 @pytest.fixture(autouse=True)

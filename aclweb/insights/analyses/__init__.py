@@ -14,13 +14,16 @@ from aclweb.insights.analyses.asking import (
     newest_of,
     of_address,
     progress_of,
+    seen_of,
 )
+from aclweb.insights.analyses.beside import BESIDE, Candidate, candidates, names_of
 from aclweb.insights.analyses.covered import Claim, claims_of, headline
 from aclweb.insights.analyses.jobs import JOBS, AnalysisJob, Column, Kind, Option, ResultTable
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT, MOST_ROWS
 from aclweb.insights.analyses.reading import acls_of, exported, found_in, values_of
 
 __all__ = [
+    "BESIDE",
     "EDIT",
     "JOBS",
     "KEPT_FOR",
@@ -28,6 +31,7 @@ __all__ = [
     "MOST_OPEN",
     "MOST_ROWS",
     "AnalysisJob",
+    "Candidate",
     "Claim",
     "Column",
     "Kind",
@@ -38,13 +42,16 @@ __all__ = [
     "acls_of",
     "ask",
     "cancel",
+    "candidates",
     "claims_of",
     "exported",
     "found_in",
     "headline",
     "known_options",
+    "names_of",
     "newest_of",
     "of_address",
     "progress_of",
+    "seen_of",
     "values_of",
 ]

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from aclweb.acl.model import AclError, number_of
 from aclweb.acl.notation import read_delta, write_delta
 from aclweb.insights.analyses import ringing
+from aclweb.insights.analyses.beside import BESIDE, chosen, hidden, may_see, why_not
 from aclweb.insights.analyses.jobs import JOBS
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT
 from aclweb.insights.current import current_load
@@ -52,21 +53,25 @@ class Progress:
     sentences: tuple[str, ...]
 
 
-def ask(*, cluster: Cluster, job: str, options: Mapping[str, str], person: str) -> Analysis:
+def ask(
+    *,
+    cluster: Cluster,
+    job: str,
+    options: Mapping[str, str],
+    person: str,
+    visible: QuerySet[Cluster] | None = None,
+) -> Analysis:
     """Have a worker run this job, unless the same waits or is at work already; return the analysis.
 
-    person: the account that asks. Raises InsightsError for what cannot be asked, TooManyOpen where that is the reason.
+    person: the account that asks. visible: the clusters that it may look at, for a job about several; unless given, no
+    other one may be chosen. Raises InsightsError for what cannot be asked, TooManyOpen where that is the reason.
     """
-    given, delta = _with_edit(job, options)
+    seen = Cluster.objects.none() if visible is None else visible
+    given, delta = _with_beside(job, options, cluster, seen)
     if not settings.ACLWEB_SPARK_MASTER:
         raise InsightsError("Analyses are switched off here: ACLWEB_SPARK_MASTER is empty.")
-    if cluster.revision_id is None:
-        raise InsightsError(f"{cluster.name} has not been synced yet. Wait for the first sync.")
-    if current_load(cluster) is None:
-        raise InsightsError(
-            f"No authorizer log of {cluster.name} has been read yet, so there is nothing to analyse. "
-            "Name its logs, and wait until a worker has read them."
-        )
+    if why := why_not(cluster, has_log=current_load(cluster) is not None):
+        raise InsightsError(why)
     with transaction.atomic():
         # Of those who ask at once, each sees what the others have stored.
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
@@ -104,6 +109,18 @@ def known_options(job: str, given: Mapping[str, str]) -> dict[str, str]:
             raise InsightsError(f"{name} is {value!r}; use one of {', '.join(known_values)}.")
         found[name] = value
     return found
+
+
+def _with_beside(
+    job: str, given: Mapping[str, str], cluster: Cluster, visible: QuerySet[Cluster]
+) -> tuple[dict[str, str], str]:
+    """Return the options of a job, the other clusters among them where it is about several, and its edit."""
+    if job not in JOBS or not JOBS[job].beside:
+        return _with_edit(job, given)
+    rest = {name: value for name, value in given.items() if name != BESIDE}
+    options = known_options(job, rest)
+    others = chosen(given.get(BESIDE, ""), cluster, visible)
+    return options | {BESIDE: ",".join(each.slug for each in others)}, ""
 
 
 def _with_edit(job: str, given: Mapping[str, str]) -> tuple[dict[str, str], str]:
@@ -148,15 +165,22 @@ def _require_room(of_person: int, of_cluster: int) -> None:
         )
 
 
-def of_address(cluster: Cluster, address: str) -> Analysis | None:
-    """Return the analysis of a cluster at an address."""
-    return Analysis.objects.filter(cluster=cluster, address=address).select_related("cluster").first()
+def of_address(cluster: Cluster, address: str, visible: QuerySet[Cluster]) -> Analysis | None:
+    """Return the analysis of a cluster at an address; visible: the clusters that the person may look at."""
+    row = Analysis.objects.filter(cluster=cluster, address=address).select_related("cluster").first()
+    return row if row is not None and may_see(row, visible) else None
 
 
-def newest_of(cluster: Cluster) -> dict[str, list[Analysis]]:
-    """Return the analyses of a cluster by job, the newest first."""
+def seen_of(cluster: Cluster, visible: QuerySet[Cluster]) -> QuerySet[Analysis]:
+    """Return the analyses of a cluster that a person may see who may look at these clusters, the newest first."""
+    rows = Analysis.objects.filter(cluster=cluster, job__in=JOBS).order_by("-pk")
+    return rows.exclude(pk__in=hidden(cluster, visible))
+
+
+def newest_of(cluster: Cluster, visible: QuerySet[Cluster]) -> dict[str, list[Analysis]]:
+    """Return what `seen_of` does by job."""
     found: dict[str, list[Analysis]] = {job: [] for job in JOBS}
-    for row in Analysis.objects.filter(cluster=cluster, job__in=JOBS).order_by("-pk"):
+    for row in seen_of(cluster, visible):
         found[row.job].append(row)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,18 @@ from aclweb.inventory.sync import history_lines, snapshot_text
 
 
 def write_inputs(
-    cluster: Cluster, job: AnalysisJob, folder: Path, delta: str = ""
+    cluster: Cluster, job: AnalysisJob, folder: Path, *, delta: str = "", beside: Sequence[Cluster] = ()
 ) -> tuple[int | None, list[str]]:
     """Write what a job reads beside the access table; return the revision of the ACLs, and the words that name all.
 
-    delta: the edit that it is about.
+    delta: the edit that it is about. beside: the other clusters that it is about.
     """
-    view = in_force(cluster)
-    snapshot = folder / "snapshot.jsonl"
-    snapshot.write_text(snapshot_text(view), encoding="utf-8")
-    brokers = folder / "brokers.json"
-    brokers.write_text(json.dumps(_brokers(cluster)), encoding="utf-8")
+    number, snapshot, brokers = _write_cluster(cluster, folder, "")
     words = ["--cluster", cluster.slug, "--table", str(settings.ACLWEB_ACCESS_TABLE)]
     words += ["--snapshot", str(snapshot), "--brokers", str(brokers)]
+    for place, other in enumerate(beside, start=1):
+        _, snapshot, brokers = _write_cluster(other, folder, f"-{place}")
+        words += ["--beside", str(snapshot), "--beside-brokers", str(brokers)]
     if job.ages:
         history = folder / "history.jsonl"
         with history.open("w", encoding="utf-8") as file:
@@ -40,7 +39,17 @@ def write_inputs(
         edit = folder / "delta.jsonl"
         edit.write_text(delta, encoding="utf-8")
         words += ["--delta", str(edit)]
-    return view.revision.number if view.revision else None, words
+    return number, words
+
+
+def _write_cluster(cluster: Cluster, folder: Path, ending: str) -> tuple[int | None, Path, Path]:
+    """Write what is in force on a cluster, and its brokers; return the revision, and both files."""
+    view = in_force(cluster)
+    snapshot = folder / f"snapshot{ending}.jsonl"
+    snapshot.write_text(snapshot_text(view), encoding="utf-8")
+    brokers = folder / f"brokers{ending}.json"
+    brokers.write_text(json.dumps(_brokers(cluster)), encoding="utf-8")
+    return view.revision.number if view.revision else None, snapshot, brokers
 
 
 def options_of(job: AnalysisJob, given: Mapping[str, str]) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aclweb.acl.model import number_of
+from aclweb.insights.analyses.beside import names_of
 from aclweb.insights.analyses.jobs import AnalysisJob, ResultTable
 from aclweb.insights.models import Analysis
 
@@ -27,6 +28,8 @@ class Claim:
 
 def claims_of(row: Analysis, job: AnalysisJob) -> tuple[Claim, ...]:
     """Return what the log of a result that is done can show, and what it cannot."""
+    if job.beside:
+        return tuple(_claims_of_clusters(row.facts, names_of(row)))
     return tuple(_claims(row.facts, job))
 
 
@@ -50,6 +53,24 @@ def _found(facts: dict[str, Any], table: ResultTable) -> int:
     written: int = facts.get("rows", {}).get(table.name, 0)
     found: int = facts.get("found", {}).get(table.name, written)
     return found
+
+
+def _claims_of_clusters(facts: dict[str, Any], names: Mapping[str, str]) -> Iterator[Claim]:
+    """Yield of each cluster what its log covers, and whether it can call something unused."""
+    for each in facts["clusters"]:
+        name, coverage, evidence = (
+            names.get(each["cluster"], each["cluster"]),
+            each["coverage"],
+            each["evidence"],
+        )
+        if coverage["first_at"]:
+            covers = f"the log covers {coverage['first_at'][:16]} to {coverage['last_at'][:16]}"
+        else:
+            covers = "no record of the log begins with a time"
+        if why := evidence["missing"].get("ALLOW"):
+            yield Claim(False, f"{name}: {covers}. What it does not use: cannot tell, {why}.")
+        else:
+            yield Claim(True, f"{name}: {covers}. It holds enough to call something unused.")
 
 
 def _claims(facts: dict[str, Any], job: AnalysisJob) -> Iterator[Claim]:

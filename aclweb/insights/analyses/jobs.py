@@ -12,6 +12,7 @@ from typing import Literal
 Shown = Literal[
     "acl",
     "acls",
+    "clusters",
     "day",
     "hour",
     "moment",
@@ -30,7 +31,8 @@ Shown = Literal[
 class Column:
     """One column of a page: what it is called and how its value is shown.
 
-    An `acl`, a `resource` or an `hour` is made of several columns of the table; `acls` are keys of ACLs.
+    An `acl`, a `resource` or an `hour` is made of several columns of the table; `acls` are keys of ACLs, `clusters`
+    their names in addresses.
     """
 
     name: str
@@ -95,7 +97,8 @@ class AnalysisJob:
 
     claims: what it says that no request needed, for which the log must hold enough: the permission whose ACLs it is
     about, and its words. ages: whether it wants to know since when each ACL exists. edit: whether it is about an edit,
-    which whoever asks gives as `delta`.
+    which whoever asks gives as `delta`. beside: whether it is about several clusters, of which whoever asks gives the
+    others as `beside`; it is shown to those alone who may look at all of them.
     """
 
     name: str
@@ -106,6 +109,7 @@ class AnalysisJob:
     claims: tuple[tuple[str, str], ...] = ()
     ages: bool = False
     edit: bool = False
+    beside: bool = False
 
     def table(self, name: str) -> ResultTable | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -515,6 +519,64 @@ _REPLAY = AnalysisJob(
     edit=True,
 )
 
+_ON = (
+    Column("used_on", "Used on", "clusters"),
+    Column("not_used_on", "Not used on", "clusters"),
+    Column("denied_on", "Denied on", "clusters"),
+    Column("unknown_on", "Cannot tell on", "clusters"),
+    Column("permitted", "Permits", "number"),
+    Column("denied", "Denials", "number"),
+    _LAST,
+)
+_RELATIONS = (
+    Kind(
+        "denied elsewhere",
+        "Denied elsewhere",
+        "Used on one cluster, and denied on another, which permitted nothing of it.",
+        "bad",
+    ),
+    Kind("used in part", "Used in part", "Used on some of the clusters, and not on others.", "warn"),
+    Kind("denied", "Denied only", "Used on none of the clusters, and denied on some."),
+    Kind(
+        "unknown", "Cannot tell", "Used on some of the clusters; the logs of the others do not hold enough."
+    ),
+    Kind("used on all", "Used on all", "Permitted on each of the clusters.", "good"),
+)
+
+_COMPARE = AnalysisJob(
+    "compare",
+    "Several clusters",
+    "Which principals, topics and rights does this cluster use that another does not, or the other way round?",
+    (
+        ResultTable(
+            "rights",
+            "Rights",
+            "right",
+            (Column("relation", "Where", "text"), _PRINCIPAL, _OPERATION, _RESOURCE, *_ON),
+            "relation",
+            _RELATIONS,
+        ),
+        ResultTable(
+            "principals",
+            "Principals",
+            "principal",
+            (Column("relation", "Where", "text"), _PRINCIPAL, *_ON),
+            "relation",
+            _RELATIONS,
+        ),
+        ResultTable(
+            "topics",
+            "Topics",
+            "topic",
+            (Column("relation", "Where", "text"), Column("topic", "Topic", "topic"), *_ON),
+            "relation",
+            _RELATIONS,
+        ),
+    ),
+    claims=(("ALLOW", "What it does not use"),),
+    beside=True,
+)
+
 JOBS: Mapping[str, AnalysisJob] = {
     job.name: job
     for job in (
@@ -525,5 +587,6 @@ JOBS: Mapping[str, AnalysisJob] = {
         _REFUSALS,
         _LEAST_PRIVILEGE,
         _REPLAY,
+        _COMPARE,
     )
 }

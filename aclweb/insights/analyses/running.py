@@ -23,6 +23,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from aclweb.insights import spark_child
+from aclweb.insights.analyses.beside import others_of
 from aclweb.insights.analyses.command import options_of, write_inputs
 from aclweb.insights.analyses.jobs import JOBS
 from aclweb.insights.analyses.keeping import WITHOUT_RESULT, forget_rows
@@ -87,7 +88,8 @@ def _result_of(row: Analysis, mine: QuerySet[Analysis]) -> Mapping[str, Any]:
     forget_rows(mine)
     teller = Teller(mine)
     with workspace(row) as folder:
-        number, inputs = write_inputs(row.cluster, job, folder, row.delta)
+        others = others_of(row)
+        number, inputs = write_inputs(row.cluster, job, folder, delta=row.delta, beside=others)
         out = folder / "result"
         arguments = [job.name, *inputs, *options_of(job, row.options), "--out", str(out)]
         steps, sentences = _run(arguments, folder, teller.tell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -13,11 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.insights.analyses import (
+    BESIDE,
     EDIT,
     JOBS,
     AnalysisJob,
+    Candidate,
     Progress,
     ask,
+    candidates,
     headline,
     newest_of,
     progress_of,
@@ -31,8 +35,20 @@ from aclweb.web.shell.htmx import render_page, wants_part
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a person chooses for a job about several clusters: of which, which of them, and what is wrong with that."""
+
+    others: tuple[Candidate, ...]
+    chosen: frozenset[str]
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class JobCard:
-    """One job on the page: the run that is not done, the newest result with its answer, and earlier results."""
+    """One job on the page: the run that is not done, the newest result with its answer, and earlier results.
+
+    asked: of a job about several clusters.
+    """
 
     job: AnalysisJob
     open: Analysis | None
@@ -41,6 +57,7 @@ class JobCard:
     answer: str
     failed: Analysis | None
     earlier: tuple[Analysis, ...]
+    asked: Asked | None = None
 
 
 @login_required
@@ -50,9 +67,18 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     if wants_part(request) and request.GET.get("job") in JOBS:
         return _run(request, cluster, JOBS[request.GET["job"]])
+    return _page(request, cluster, chosen=request.GET.getlist(BESIDE))
+
+
+def _page(
+    request: HttpRequest, cluster: Cluster, *, chosen: Sequence[str] = (), problem: str = ""
+) -> HttpResponse:
+    """Return the list. chosen: the other clusters of a job about several; problem: why it was not started."""
+    visible = access.visible_clusters(request.user)
     covered = coverage(cluster)
-    found = newest_of(cluster)
-    cards = [_card(job, found[name]) for name, job in JOBS.items()]
+    found = newest_of(cluster, visible)
+    others = tuple(candidates(cluster, visible)) if covered.load else ()
+    cards = [_card(job, found[name], others, chosen, problem) for name, job in JOBS.items()]
     context = {
         "cluster": cluster,
         "cluster_url": reverse("cluster", args=[cluster.slug]),
@@ -69,12 +95,15 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         None,
         context,
         section="insights",
+        status=422 if problem else 200,
     )
 
 
 def _run(request: HttpRequest, cluster: Cluster, job: AnalysisJob) -> HttpResponse:
     """Return how far the run of a job is; once it has ended, the whole card of the job."""
-    card = _card(job, newest_of(cluster)[job.name])
+    visible = access.visible_clusters(request.user)
+    others = tuple(candidates(cluster, visible)) if job.beside else ()
+    card = _card(job, newest_of(cluster, visible)[job.name], others)
     context = {"cluster": cluster, "card": card}
     if card.open:
         return render(request, "browse/insights/_analysis_run.html", context)
@@ -98,15 +127,27 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if job in JOBS and JOBS[job].edit:
         options[EDIT] = request.POST.get(EDIT, "")
+    several = job in JOBS and JOBS[job].beside
+    if several:
+        options[BESIDE] = ",".join(request.POST.getlist(BESIDE))
+    person, visible = request.user.get_username(), access.visible_clusters(request.user)
     try:
-        row = ask(cluster=cluster, job=job, options=options, person=request.user.get_username())
+        row = ask(cluster=cluster, job=job, options=options, person=person, visible=visible)
     except InsightsError as error:
+        if several:
+            return _page(request, cluster, chosen=request.POST.getlist(BESIDE), problem=str(error))
         messages.error(request, str(error))
         return redirect("analyses", slug=slug)
     return redirect("analysis", slug=slug, address=row.address)
 
 
-def _card(job: AnalysisJob, rows: list[Analysis]) -> JobCard:
+def _card(
+    job: AnalysisJob,
+    rows: list[Analysis],
+    others: tuple[Candidate, ...] = (),
+    chosen: Sequence[str] = (),
+    problem: str = "",
+) -> JobCard:
     unfinished = next((row for row in rows if row.is_open), None)
     done = [row for row in rows if row.state == Analysis.State.DONE]
     newest = done[0] if done else None
@@ -119,4 +160,14 @@ def _card(job: AnalysisJob, rows: list[Analysis]) -> JobCard:
         answer=headline(newest, job.tables[0]) if newest else "",
         failed=last if last is not None and last.state == Analysis.State.FAILED else None,
         earlier=tuple(done[1:]),
+        asked=_asked(newest, others, chosen, problem) if job.beside else None,
     )
+
+
+def _asked(
+    newest: Analysis | None, others: tuple[Candidate, ...], chosen: Sequence[str], problem: str
+) -> Asked:
+    """Return the form of a job about several clusters; those of the last result are chosen where nobody chose any."""
+    if not chosen and not problem and newest is not None:
+        chosen = newest.options.get(BESIDE, "").split(",")
+    return Asked(others, frozenset(chosen), problem)

@@ -24,6 +24,7 @@ from aclweb.insights.analyses import (
     exported,
     found_in,
     headline,
+    names_of,
     of_address,
     progress_of,
 )
@@ -91,7 +92,8 @@ def _page(request: HttpRequest, row: Analysis) -> HttpResponse:
             (option.label, dict(option.values).get(row.options.get(option.name, ""), ""))
             for option in JOBS[row.job].options
         ]
-        + ([("The edit", row.options["edit"])] if JOBS[row.job].edit else []),
+        + ([("The edit", row.options["edit"])] if JOBS[row.job].edit else [])
+        + ([("Compared", ", ".join(names_of(row).values()))] if JOBS[row.job].beside else []),
         "kept": f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days.",
     }
     if row.state == Analysis.State.DONE:
@@ -130,7 +132,7 @@ def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
         "claims": claims_of(row, job),
         "asked": asked,
         "page": page,
-        "rows": shown_rows(row.cluster, table, page.object_list),
+        "rows": shown_rows(row, table, page.object_list),
         "tables": [_table_choice(each, row, table) for each in job.tables],
         "kinds": [_every(query, asked["kind"], counts), *_kinds(table, query, asked["kind"], counts)],
         "downloads": [
@@ -185,7 +187,7 @@ def _query(fields: dict[str, str]) -> str:
 
 def _row(request: HttpRequest, slug: str, address: str) -> Analysis:
     cluster = access.cluster_or_404(request.user, slug)
-    row = of_address(cluster, address)
+    row = of_address(cluster, address, access.visible_clusters(request.user))
     if row is None or row.job not in JOBS:
         kept = f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days."
         raise Http404(f"There is no analysis at this address. {kept}")

@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.insights.analyses import JOBS, Column, ResultTable, acls_of, found_in, values_of
+from aclweb.insights.analyses import JOBS, Column, ResultTable, acls_of, found_in, names_of, values_of
 from aclweb.insights.models import Analysis, AnalysisRow
-from aclweb.inventory.models import Cluster
 from aclweb.web.browse.findings import MOST_REMOVED
 
 _TOPIC = ResourceType.TOPIC.name
@@ -20,7 +19,8 @@ _TOPIC = ResourceType.TOPIC.name
 class Cell:
     """One value as the template shows it: `shown` says how, `value` is what; `more` counts what is left out.
 
-    An `acl` has a binding, an `hour` its sentence, `acls` have a list of them, a `resource` has its type in `kind`.
+    An `acl` has a binding, an `hour` its sentence, `acls` have a list of them, `clusters` a list of names, a `resource`
+    has its type in `kind`.
     """
 
     heading: str
@@ -36,8 +36,8 @@ class ShownRow:
     cells: tuple[Cell, ...]
 
 
-def shown_rows(cluster: Cluster, table: ResultTable, rows: Iterable[AnalysisRow]) -> list[ShownRow]:
-    """Return rows as a page shows them; at most one query, for the ACLs that they name by key."""
+def shown_rows(of: Analysis, table: ResultTable, rows: Iterable[AnalysisRow]) -> list[ShownRow]:
+    """Return rows as a page shows them; at most one query, for the ACLs or the clusters that they name by key."""
     found = [values_of(row) for row in rows]
     keys = {
         key
@@ -46,8 +46,12 @@ def shown_rows(cluster: Cluster, table: ResultTable, rows: Iterable[AnalysisRow]
         for each in found
         for key in each[column.name]
     }
-    acls = acls_of(cluster, keys) if keys else {}
-    return [ShownRow(tuple(_cell(column, each, table, acls) for column in table.columns)) for each in found]
+    acls = acls_of(of.cluster, keys) if keys else {}
+    clusters = names_of(of) if JOBS[of.job].beside else {}
+    return [
+        ShownRow(tuple(_cell(column, each, table, acls, clusters) for column in table.columns))
+        for each in found
+    ]
 
 
 def removable_keys(row: Analysis) -> list[str]:
@@ -58,13 +62,19 @@ def removable_keys(row: Analysis) -> list[str]:
 
 
 def _cell(
-    column: Column, values: Mapping[str, Any], table: ResultTable, acls: Mapping[str, AclBinding]
+    column: Column,
+    values: Mapping[str, Any],
+    table: ResultTable,
+    acls: Mapping[str, AclBinding],
+    clusters: Mapping[str, str],
 ) -> Cell:
     value = values.get(column.name)
     if column.shown == "acl":
         return Cell(column.heading, "acl", _binding(values))
     if column.shown == "acls":
         return _acls(column, value or [], acls)
+    if column.shown == "clusters":
+        return Cell(column.heading, "clusters", [clusters.get(slug, slug) for slug in value or ()])
     if column.shown in ("resource", "topic"):
         kind = values.get("resource_type") or _TOPIC
         return Cell(column.heading, "resource", value, kind=kind if kind in ResourceType.__members__ else "")

@@ -14,10 +14,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from aclweb.insights.analyses import EDIT, JOBS, ask, claims_of, headline, progress_of
+from aclweb.insights.analyses import BESIDE, EDIT, JOBS, ask, claims_of, headline, progress_of
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
+from aclweb.inventory.models import Cluster
 
 _LOOK_SECONDS = 1.0
 
@@ -41,6 +42,13 @@ class Command(BaseCommand):
             metavar="FILE",
             help='of replay: the edit, as JSON lines, each with "op": "add" or "remove"',
         )
+        parser.add_argument(
+            "--beside",
+            action="append",
+            default=[],
+            metavar="CLUSTER",
+            help="of compare: another cluster; may be given again",
+        )
         parser.add_argument("--wait", action="store_true", help="wait until a worker has finished it")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -49,8 +57,16 @@ class Command(BaseCommand):
         given = dict(_pair(each) for each in option)
         if options["delta"]:
             given[EDIT] = _text_of(options["delta"])
+        if options["beside"]:
+            given[BESIDE] = ",".join(options["beside"])
         try:
-            row = ask(cluster=found, job=job, options=given, person=at_the_shell())
+            row = ask(
+                cluster=found,
+                job=job,
+                options=given,
+                person=at_the_shell(),
+                visible=Cluster.objects.select_related("revision"),
+            )
         except InsightsError as error:
             raise CommandError(str(error), returncode=2) from error
         if options["wait"]:
