@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, QueryDict
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers, status
@@ -189,6 +189,15 @@ class AnalysisRows(APIView):
             ),
             OpenApiParameter("kind", str, description="One of the kinds of this table, such as needed."),
             OpenApiParameter("text", str, description="Part of a principal, a resource name, or an address."),
+            OpenApiParameter("used_on", str, description="Of compare: a cluster that uses it."),
+            OpenApiParameter(
+                "not_on", str, description="Of compare: a cluster that does not use it, or denied it."
+            ),
+            OpenApiParameter(
+                "allowed_on",
+                str,
+                description="Of compare: a cluster that does not use it and whose ACLs allow it.",
+            ),
             PAGE,
             SIZE,
         ],
@@ -202,7 +211,8 @@ class AnalysisRows(APIView):
         table = job.table(name)
         assert table is not None  # one of its tables
         kind = word_asked(asked, "kind", [each.value for each in table.kinds])
-        found = analyses.found_in(row, table, kind=kind, text=asked.get("text", ""))
+        on = _on(row, asked) if job.beside else {}
+        found = analyses.found_in(row, table, kind=kind, text=asked.get("text", ""), on=on)
         if row.state != Analysis.State.DONE:
             found = found.none()
         listed = [analyses.values_of(each) for each in pages.of(found)]
@@ -217,6 +227,13 @@ class AnalysisRows(APIView):
                 "is_complete": cut.is_complete,
             }
         )
+
+
+def _on(row: Analysis, asked: QueryDict) -> dict[str, str]:
+    """Return the clusters by which rows of a job about several are filtered."""
+    clusters = [row.cluster.slug, *row.beside]
+    chosen = {name: word_asked(asked, name, clusters) for name in analyses.ON}
+    return {name: cluster for name, cluster in chosen.items() if cluster}
 
 
 def _row(request: Request, slug: str, address: str) -> Analysis:

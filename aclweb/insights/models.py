@@ -21,6 +21,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.job_rows import JobRow, JobRows
@@ -382,6 +383,18 @@ class Analysis(JobRow):
     def is_open(self) -> bool:
         """Whether a worker has it, or will have it."""
         return self.state in OPEN
+
+    @property
+    def beside(self) -> list[str]:
+        """The other clusters that it is about, by their names in addresses, sorted; none where it is about one."""
+        named: str = self.options.get("beside", "")
+        return named.split(",") if named else []
+
+    @cached_property
+    def cluster_names(self) -> dict[str, str]:
+        """What its clusters are called on pages, by their names in addresses, its own first; one query, once."""
+        others = Cluster.objects.filter(slug__in=self.beside).order_by("slug").values_list("slug", "name")
+        return {self.cluster.slug: self.cluster.name, **dict(others)}
 
 
 # States of an analysis that has no end yet.

@@ -142,7 +142,9 @@ def load_bearing(
 
 
 _SIDES: dict[str, Any] = {"permitted": 9, "denied": 0, "last_at": LAST, "denied_on": [], "unknown_on": []}
+_SIDES |= {"allowed_on": []}
 _IN_PART = _SIDES | {"relation": "used in part", "used_on": ["test-us"], "not_used_on": ["test-eu"]}
+_IN_PART |= {"allowed_on": ["test-eu"]}
 _ON_ALL = _SIDES | {"relation": "used on all", "used_on": ["test-eu", "test-us"], "not_used_on": []}
 _READ = {"operation": "READ", "resource_type": "TOPIC"}
 RIGHTS: list[dict[str, Any]] = [
@@ -168,7 +170,10 @@ def compared(folder: Path, rights: list[dict[str, Any]]) -> Path:
         }
         for name, missing in (("test-eu", {}), ("test-us", {"ALLOW": "permits are not in the log"}))
     ]
-    return write_analysis(folder, "compare", tables, clusters=clusters)
+    of_eu = {"used_on": "test-eu", "not_on": "test-us", "used": 1, "rows": 0, "allowed": 0, "unknown": 0}
+    of_us = {"used_on": "test-us", "not_on": "test-eu", "used": 2, "rows": 1, "allowed": 1, "unknown": 0}
+    pairs = {"rights": [of_eu, of_us], "principals": [], "topics": []}
+    return write_analysis(folder, "compare", tables, clusters=clusters, pairs=pairs)
 
 
 def rows_of(result: Result, table: str) -> list[dict[str, Any]]:

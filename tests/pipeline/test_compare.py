@@ -12,10 +12,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from aclweb.acl.logged import Wanted
+from aclweb.acl.logged import Wanted, pair_sentence
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.compare import RIGHT, STEPS, check_names, summary, write_comparison
 from aclweb.pipeline.files import SourceError
+from tests.builders import allow, deny
 from tests.pipeline.made_logs import Line, logged, saying
 from tests.pipeline.test_load_bearing import snapshot_of
 from tests.pipeline.test_pages import of_arrow, on_the_page
@@ -38,8 +39,16 @@ ASIA = [Line("User:a", "READ", "orders", lines=2), Line("User:c", "READ", "stock
 LOGS = {"eu": EU, "us": US, "asia": ASIA}
 
 
+# eu's would allow what c reads on us from an address that only us knows; asia's allow news to an address of its own.
+ACLS = {
+    "eu": [allow("User:c", "READ", "sto", pattern="PREFIXED"), allow("User:b", "READ", "orders")],
+    "us": [allow("User:b", "READ", "orders"), deny("User:b", "ALL", "ord", pattern="PREFIXED")],
+    "asia": [allow("User:a", "ALL", "news", host="10.9.9.9"), allow("User:*", "READ", "secret")],
+}
+
+
 def snapshots() -> list[Any]:
-    return [replace(snapshot_of([]), cluster=name) for name in LOGS]
+    return [replace(snapshot_of(ACLS[name]), cluster=name) for name in LOGS]
 
 
 def log_of(spark: Any, name: str) -> Any:
@@ -126,6 +135,43 @@ def test_rights_have_their_relation_and_those_that_differ_most_come_first(result
 
 
 @pytest.mark.spark
+def test_clusters_whose_acls_allow_what_they_do_not_use_are_named(result):
+    rights = {
+        (row["principal"], row["resource_name"]): row["allowed_on"] for row in rows_of(result, "rights")
+    }
+
+    assert rights == {
+        ("User:c", "stock"): ["eu"],
+        ("User:b", "orders"): [],
+        ("User:a", "billing"): [],
+        ("User:a", "news"): ["asia"],
+        ("User:d", "secret"): ["asia"],
+        ("User:a", "orders"): [],
+    }
+    topics = {row["topic"]: row["allowed_on"] for row in rows_of(result, "topics")}
+    assert topics == {"stock": ["eu"], "orders": [], "news": ["asia"], "secret": ["asia"]}
+    assert {row["principal"]: row["allowed_on"] for row in rows_of(result, "principals")} == {
+        "User:a": [],
+        "User:b": [],
+        "User:c": ["eu"],
+        "User:d": ["asia"],
+    }
+
+
+@pytest.mark.spark
+def test_of_each_two_clusters_it_is_counted_what_one_uses_and_the_other_does_not(result):
+    manifest = json.loads((result / "manifest.json").read_text())
+    pairs = {(pair.pop("used_on"), pair.pop("not_on")): pair for pair in manifest["pairs"]["rights"]}
+
+    assert pairs["eu", "us"] == {"used": 4, "rows": 3, "allowed": 0, "unknown": 0}
+    assert pairs["us", "eu"] == {"used": 2, "rows": 1, "allowed": 1, "unknown": 0}
+    assert pairs["eu", "asia"] == {"used": 4, "rows": 0, "allowed": 0, "unknown": 3}
+    assert len(pairs) == 6
+    manifest = json.loads((result / "manifest.json").read_text())
+    assert "us uses 2 rights; eu does not use 1 of them, and its ACLs allow 1 of these." in summary(manifest)
+
+
+@pytest.mark.spark
 def test_the_same_is_there_as_json_lines_with_the_sums_in_the_manifest(result):
     told = [json.loads(line) for line in (result / "rights.jsonl").read_text().splitlines()]
     manifest = json.loads((result / "manifest.json").read_text())
@@ -166,3 +212,32 @@ def test_logs_in_the_place_of_a_table_are_a_sentence(capsys, tmp_path, snapshot_
 
     assert main([*words, "--out", str(tmp_path / "out")]) == 2
     assert "give it with --table, in the place of logs." in capsys.readouterr().err
+
+
+def test_brokers_of_other_clusters_are_given_for_each_or_for_none(capsys, tmp_path, snapshot_file):
+    words = ["compare", "--snapshot", str(snapshot_file), "--beside", str(snapshot_file), "--table", "t"]
+
+    assert (
+        main([*words, "--beside-brokers", "a", "--beside-brokers", "b", "--out", str(tmp_path / "out")]) == 2
+    )
+    assert "--beside-brokers is given 2 times and --beside 1 times" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "numbers, told",
+    [
+        ((0, 0, 0, 0), "eu uses no right."),
+        ((1, 0, 0, 0), "eu uses 1 right; us uses it too."),
+        ((2, 0, 0, 0), "eu uses 2 rights; us uses all of them."),
+        ((2, 0, 0, 1), "eu uses 2 rights; of 1 of them nobody can tell whether us does."),
+        ((2, 1, 0, 0), "eu uses 2 rights; us does not use 1 of them, and its ACLs allow none of these."),
+        (
+            (9, 3, 1, 5),
+            "eu uses 9 rights; us does not use 3 of them, and its ACLs allow 1 of these. Of 5 nobody can tell.",
+        ),
+    ],
+)
+def test_what_one_cluster_uses_and_another_does_not_is_a_sentence(numbers, told):
+    pair = dict(zip(("used", "rows", "allowed", "unknown"), numbers, strict=True))
+
+    assert pair_sentence(pair, "eu", "us", "right") == told

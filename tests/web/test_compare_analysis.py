@@ -110,6 +110,52 @@ def test_a_result_says_first_what_differs_and_names_the_clusters_of_each_row(don
     assert "No such row" in text_of(none)
 
 
+def test_each_sentence_about_two_clusters_leads_to_its_rows_by_an_address(done, both, signed_in):
+    browser = signed_in(both)
+    text = text_of(browser.get(page_of(done)))
+
+    def shown(**asked):
+        return [row.cells[1].value for row in browser.get(page_of(done), asked).context["rows"]]
+
+    assert "test-eu uses 1 right; test-us uses it too." in text
+    assert "test-us uses 2 rights; test-eu does not use 1 of them, and its ACLs allow 1 of these." in text
+    assert 'href="?table=rights&used_on=test-us&not_on=test-eu#rows"' in text
+    assert shown(used_on="test-us", not_on="test-eu") == ["User:bob"]
+    assert shown(used_on="test-us") == ["User:bob", "User:eve"]
+    assert shown(allowed_on="test-eu") == ["User:bob"]
+    assert shown(allowed_on="test-us") == []
+    assert shown(used_on="elsewhere") == ["User:bob", "User:eve"], "a cluster of another comparison"
+    chosen = text_of(browser.get(page_of(done), {"not_on": "test-eu"}))
+    assert chosen.count('<option value="test-eu" selected>') == 1
+    assert "not_on=test-eu" in chosen.partition("export/")[2].partition('"')[0], "the file has the same rows"
+
+
+@pytest.mark.parametrize("name", ['x", "used_on": ["test-eu"], "y": "', "test-eu", "used_on"])
+def test_a_name_that_looks_like_a_column_does_not_pass_a_filter(both, signed_in, jobs, tmp_path, name):
+    signed_in(both).post(f"{PAGE}start/", {"job": "compare", "beside": ["test-us"]})
+    right = analysed.RIGHTS[0] | {"resource_name": name}
+    row = jobs.run(analysed.compared(tmp_path / "compare", [right]))
+
+    page = signed_in(both).get(page_of(row), {"used_on": "test-eu"})
+
+    assert (row.rows_kept, page.context["rows"]) == (3, [])
+
+
+def test_a_page_of_many_rows_and_clusters_costs_few_queries(
+    both, signed_in, jobs, tmp_path, django_assert_max_num_queries
+):
+    browser = signed_in(both)
+    browser.post(f"{PAGE}start/", {"job": "compare", "beside": ["test-us"]})
+    rights = [analysed.RIGHTS[0] | {"resource_name": f"t{number}"} for number in range(200)]
+    row = jobs.run(analysed.compared(tmp_path / "compare", rights))
+    browser.get(page_of(row))
+
+    with django_assert_max_num_queries(14):
+        page = browser.get(page_of(row), {"used_on": "test-us", "page": "4"})
+
+    assert (len(page.context["rows"]), page.context["page"].paginator.count) == (25, 200)
+
+
 def test_a_result_is_taken_along_as_a_file(done, both, signed_in):
     browser = signed_in(both)
 
@@ -149,12 +195,16 @@ def test_a_program_compares_clusters_and_reads_the_rows(both, jobs, tmp_path):
     started = program.post(API, {"job": "compare", "options": {"beside": "test-us"}}, format="json")
     jobs.run(analysed.compared(tmp_path / "compare", analysed.RIGHTS))
     url = started.json()["url"]
+    of_eu = program.get(f"{url}rows/", {"not_on": "test-eu"}).json()["rows"]
+    unknown = program.get(f"{url}rows/", {"used_on": "nowhere"})
     ended, page = program.get(url).json(), program.get(f"{url}rows/", {"kind": "used in part"}).json()
 
     assert wrong.status_code == 400
     assert "There is no cluster 'nowhere' that you may look at." in wrong.content.decode()
     assert (started.status_code, started.json()["options"]) == (202, {"beside": "test-us"})
     assert (ended["state"], ended["counts"]["topics"]) == ("DONE", {"": 1, "used in part": 1})
+    assert [row["principal"] for row in of_eu] == ["User:bob"]
+    assert "use test-eu, test-us" in unknown.content.decode()
     assert [claim["known"] for claim in ended["claims"]] == [True, False]
     assert [row["used_on"] for row in page["rows"]] == [["test-us"]]
     assert [each["state"] for each in program.get(API).json()["results"]] == ["DONE"]

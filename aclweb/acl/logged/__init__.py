@@ -5,9 +5,11 @@ Import from here: `evidence_in`, which says whether a log may call an ACL unused
 `Settling`, which tells what settles each of many requests; `opens` and `last_covers`, without which ACLs a name is
 open to everyone; `likely_cause` of a denial (`CauseKinds` of many), the `nearest` names that ACLs have (`NearNames` of
 many), and the `smallest_set` of ACLs for several denials; and `propose`, the fewest rights that allow what a principal
-was logged to use, with its `Choices` and `Used` requests; `held_rights` says which rights these are.
+was logged to use, with its `Choices` and `Used` requests; `held_rights` says which rights these are. `pair_sentence`
+says what one cluster uses and another does not.
 """
 
+from aclweb.acl.logged.beside import pair_sentence
 from aclweb.acl.logged.causes import Cause, CauseKinds, likely_cause
 from aclweb.acl.logged.evidence import (
     ALL_HOURS,
@@ -62,6 +64,7 @@ __all__ = [
     "nearest",
     "one_of",
     "opens",
+    "pair_sentence",
     "propose",
     "removable",
     "rights_of",

@@ -16,11 +16,11 @@ from aclweb.insights.analyses.asking import (
     progress_of,
     seen_of,
 )
-from aclweb.insights.analyses.beside import BESIDE, Candidate, candidates, names_of
-from aclweb.insights.analyses.covered import Claim, claims_of, headline
+from aclweb.insights.analyses.beside import BESIDE, Candidate, candidates
+from aclweb.insights.analyses.covered import Claim, PairOfClusters, claims_of, headline, pairs_of
 from aclweb.insights.analyses.jobs import JOBS, AnalysisJob, Column, Kind, Option, ResultTable
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT, MOST_ROWS
-from aclweb.insights.analyses.reading import acls_of, exported, found_in, values_of
+from aclweb.insights.analyses.reading import ON, acls_of, exported, found_in, values_of
 
 __all__ = [
     "BESIDE",
@@ -30,12 +30,14 @@ __all__ = [
     "MOST_KEPT",
     "MOST_OPEN",
     "MOST_ROWS",
+    "ON",
     "AnalysisJob",
     "Candidate",
     "Claim",
     "Column",
     "Kind",
     "Option",
+    "PairOfClusters",
     "Progress",
     "ResultTable",
     "TooManyOpen",
@@ -48,9 +50,9 @@ __all__ = [
     "found_in",
     "headline",
     "known_options",
-    "names_of",
     "newest_of",
     "of_address",
+    "pairs_of",
     "progress_of",
     "seen_of",
     "values_of",

@@ -6,7 +6,6 @@ at all of them, so each question here takes the clusters that the person who ask
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -77,15 +76,9 @@ def why_not(cluster: Cluster, *, has_log: bool) -> str:
     return ""
 
 
-def slugs_of(options: Mapping[str, str]) -> list[str]:
-    """Return the other clusters that the options of an analysis name; none where it is about one."""
-    given = options.get(BESIDE, "")
-    return given.split(",") if given else []
-
-
 def others_of(row: Analysis) -> list[Cluster]:
     """Return the other clusters that an analysis is about; raises InsightsError where one is gone."""
-    slugs = slugs_of(row.options)
+    slugs = row.beside
     found = {each.slug: each for each in Cluster.objects.select_related("revision").filter(slug__in=slugs)}
     if gone := [slug for slug in slugs if slug not in found]:
         raise InsightsError(
@@ -94,18 +87,10 @@ def others_of(row: Analysis) -> list[Cluster]:
     return [found[slug] for slug in slugs]
 
 
-def names_of(row: Analysis) -> dict[str, str]:
-    """Return what the clusters of an analysis are called on pages, its own first, by their names in addresses."""
-    others = (
-        Cluster.objects.filter(slug__in=slugs_of(row.options)).order_by("slug").values_list("slug", "name")
-    )
-    return {row.cluster.slug: row.cluster.name, **dict(others)}
-
-
 def hidden(cluster: Cluster, visible: QuerySet[Cluster]) -> list[int]:
     """Return the keys of a cluster's analyses that are about one which a person may not look at."""
-    of_several = Analysis.objects.filter(cluster=cluster, job__in=_SEVERAL).values_list("pk", "options")
-    named = {pk: set(slugs_of(options)) for pk, options in of_several}
+    of_several = Analysis.objects.filter(cluster=cluster, job__in=_SEVERAL).only("options")
+    named = {row.pk: set(row.beside) for row in of_several}
     if not named:
         return []
     seen = set(visible.filter(slug__in=set().union(*named.values())).values_list("slug", flat=True))
@@ -114,7 +99,7 @@ def hidden(cluster: Cluster, visible: QuerySet[Cluster]) -> list[int]:
 
 def may_see(row: Analysis, visible: QuerySet[Cluster]) -> bool:
     """Return whether a person may look at all other clusters that an analysis is about."""
-    slugs = slugs_of(row.options)
+    slugs = row.beside
     return not slugs or visible.filter(slug__in=slugs).count() == len(slugs)
 
 

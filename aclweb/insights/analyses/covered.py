@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aclweb.acl.logged import pair_sentence
 from aclweb.acl.model import number_of
-from aclweb.insights.analyses.beside import names_of
 from aclweb.insights.analyses.jobs import AnalysisJob, ResultTable
 from aclweb.insights.models import Analysis
 
@@ -29,7 +29,7 @@ class Claim:
 def claims_of(row: Analysis, job: AnalysisJob) -> tuple[Claim, ...]:
     """Return what the log of a result that is done can show, and what it cannot."""
     if job.beside:
-        return tuple(_claims_of_clusters(row.facts, names_of(row)))
+        return tuple(_claims_of_clusters(row.facts, row.cluster_names))
     return tuple(_claims(row.facts, job))
 
 
@@ -46,6 +46,31 @@ def headline(row: Analysis, table: ResultTable) -> str:
         total = f"The first {total} of {found:,}"
     parts = [kind.counted(counts[kind.value]) for kind in table.kinds if counts.get(kind.value)]
     return f"{total}: {', '.join(parts)}." if parts else f"{total}."
+
+
+@dataclass(frozen=True)
+class PairOfClusters:
+    """What one cluster uses and another does not, as a sentence.
+
+    used_on, not_on: the clusters, by their names in addresses. rows: how many rows of the table these are.
+    """
+
+    used_on: str
+    not_on: str
+    sentence: str
+    rows: int
+
+
+def pairs_of(row: Analysis, table: ResultTable) -> list[PairOfClusters]:
+    """Return what its own cluster uses and each other does not, and the other way round."""
+    names, own = row.cluster_names, row.cluster.slug
+    found = []
+    for pair in row.facts.get("pairs", {}).get(table.name, ()):
+        here, there = pair["used_on"], pair["not_on"]
+        if own in (here, there):
+            told = pair_sentence(pair, names.get(here, here), names.get(there, there), table.noun)
+            found.append(PairOfClusters(here, there, told, pair["rows"]))
+    return found
 
 
 def _found(facts: dict[str, Any], table: ResultTable) -> int:

@@ -524,6 +524,7 @@ _ON = (
     Column("not_used_on", "Not used on", "clusters"),
     Column("denied_on", "Denied on", "clusters"),
     Column("unknown_on", "Cannot tell on", "clusters"),
+    Column("allowed_on", "Unused, ACLs allow it on", "clusters"),
     Column("permitted", "Permits", "number"),
     Column("denied", "Denials", "number"),
     _LAST,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -18,8 +20,26 @@ from aclweb.inventory.models import Cluster, StoredAcl
 _ROWS_AT_ONCE = 1_000
 
 
-def found_in(row: Analysis, table: ResultTable, *, kind: str = "", text: str = "") -> QuerySet[AnalysisRow]:
-    """Return the rows of a table in the order of the job: of one kind, with a text in the principal or the name."""
+ON: Mapping[str, tuple[str, ...]] = {
+    "used_on": ("used_on",),
+    "not_on": ("not_used_on", "denied_on"),
+    "allowed_on": ("allowed_on",),
+}
+"""Filters of a job about several clusters, each of which takes one: in which columns of a row it has to be named."""
+
+
+def found_in(
+    row: Analysis,
+    table: ResultTable,
+    *,
+    kind: str = "",
+    text: str = "",
+    on: Mapping[str, str] = MappingProxyType({}),
+) -> QuerySet[AnalysisRow]:
+    """Return the rows of a table in the order of the job: of one kind, with a text in the principal or the name.
+
+    on: of a job about several clusters, one for each filter of ON that is wanted, by its name in addresses.
+    """
     rows = AnalysisRow.objects.filter(analysis=row, table=table.name).order_by("number")
     if kind:
         rows = rows.filter(kind=kind)
@@ -27,6 +47,10 @@ def found_in(row: Analysis, table: ResultTable, *, kind: str = "", text: str = "
         # As names are stored.
         part = escape(text)
         rows = rows.filter(Q(principal__icontains=part) | Q(name__icontains=part))
+    for name, cluster in on.items():
+        # No quotation mark of a name stands in JSON without a backslash before it.
+        columns = "|".join(ON[name])
+        rows = rows.filter(values__regex=rf'"({columns})": \[[^]]*"{re.escape(cluster)}"')
     return rows
 
 

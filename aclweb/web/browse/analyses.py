@@ -169,5 +169,5 @@ def _asked(
 ) -> Asked:
     """Return the form of a job about several clusters; those of the last result are chosen where nobody chose any."""
     if not chosen and not problem and newest is not None:
-        chosen = newest.options.get(BESIDE, "").split(",")
+        chosen = newest.beside
     return Asked(others, frozenset(chosen), problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
@@ -18,14 +18,15 @@ from aclweb.insights.analyses import (
     JOBS,
     KEPT_FOR,
     MOST_KEPT,
+    ON,
     ResultTable,
     cancel,
     claims_of,
     exported,
     found_in,
     headline,
-    names_of,
     of_address,
+    pairs_of,
     progress_of,
 )
 from aclweb.insights.current import current_load
@@ -39,6 +40,33 @@ from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
 
 ROWS_A_PAGE = 25
+
+
+_ON_WORDS = {"used_on": "used on", "not_on": "not on", "allowed_on": "unused, ACLs allow it on"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The filters of a table. on: the cluster for each filter of `ON` that is chosen."""
+
+    kind: str
+    text: str
+    on: dict[str, str]
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The filters that narrow, by their names in addresses."""
+        return {name: value for name, value in (("kind", self.kind), ("text", self.text)) if value} | self.on
+
+
+@dataclass(frozen=True)
+class ClusterFilter:
+    """A choice of one cluster; chosen: its name in addresses, empty for any. clusters: (name in addresses, name)."""
+
+    name: str
+    word: str
+    chosen: str
+    clusters: tuple[tuple[str, str], ...]
 
 
 @login_required
@@ -77,7 +105,8 @@ def export(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
     if row.state != Analysis.State.DONE:
         raise Http404("This analysis has no result, so there is nothing to download.")
     table = _table(row, request.GET)
-    rows = exported(found_in(row, table, **_asked(table, request.GET)))
+    asked = _asked(row, table, request.GET)
+    rows = exported(found_in(row, table, kind=asked.kind, text=asked.text, on=asked.on))
     name = f"{row.job}-{table.name}-{slug}"
     return rows_file(rows, name=name, ending=request.GET.get("format", "csv"))
 
@@ -93,7 +122,7 @@ def _page(request: HttpRequest, row: Analysis) -> HttpResponse:
             for option in JOBS[row.job].options
         ]
         + ([("The edit", row.options["edit"])] if JOBS[row.job].edit else [])
-        + ([("Compared", ", ".join(names_of(row).values()))] if JOBS[row.job].beside else []),
+        + ([("Compared", ", ".join(row.cluster_names.values()))] if JOBS[row.job].beside else []),
         "kept": f"The newest {MOST_KEPT} of each job are kept for {KEPT_FOR.days} days.",
     }
     if row.state == Analysis.State.DONE:
@@ -121,11 +150,12 @@ def _progress(row: Analysis, request: HttpRequest) -> dict[str, Any]:
 def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
     """Return what the page shows of an analysis that is done: one page of one table."""
     job, table = JOBS[row.job], _table(row, query)
-    asked = _asked(table, query)
-    page = page_of(found_in(row, table, **asked), page_asked(query), ROWS_A_PAGE)
+    asked = _asked(row, table, query)
+    found = found_in(row, table, kind=asked.kind, text=asked.text, on=asked.on)
+    page = page_of(found, page_asked(query), ROWS_A_PAGE)
     counts = row.counts.get(table.name, {})
     export_url = reverse("analysis-export", args=[row.cluster.slug, row.address])
-    kept = {"table": table.name} | {name: value for name, value in asked.items() if value}
+    kept = {"table": table.name, **asked.given}
     return {
         "table": table,
         "answer": headline(row, table),
@@ -134,12 +164,13 @@ def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
         "page": page,
         "rows": shown_rows(row, table, page.object_list),
         "tables": [_table_choice(each, row, table) for each in job.tables],
-        "kinds": [_every(query, asked["kind"], counts), *_kinds(table, query, asked["kind"], counts)],
+        "kinds": [_every(query, asked.kind, counts), *_kinds(table, query, asked.kind, counts)],
         "downloads": [
             (word, f"{export_url}?{_query(kept | {'format': ending})}")
             for ending, word in (("csv", "CSV"), ("jsonl", "JSON lines"))
         ],
         "unfiltered": f"?table={table.name}",
+        **(_of_clusters(row, table, asked) if job.beside else {}),
         "removable": removable_keys(row) if row.job == "load-bearing" else [],
     }
 
@@ -154,11 +185,27 @@ def _table(row: Analysis, query: QueryDict) -> ResultTable:
     return table
 
 
-def _asked(table: ResultTable, query: QueryDict) -> dict[str, str]:
+def _asked(row: Analysis, table: ResultTable, query: QueryDict) -> Asked:
     kind = query.get("kind", "")
+    known = row.cluster_names if JOBS[row.job].beside else {}
+    return Asked(
+        kind=kind if kind in {each.value for each in table.kinds} else "",
+        text=query.get("text", "").strip(),
+        on={name: slug for name in ON if (slug := query.get(name, "")) in known},
+    )
+
+
+def _of_clusters(row: Analysis, table: ResultTable, asked: Asked) -> dict[str, Any]:
+    """Return what the page shows of a result about several clusters beside its rows."""
+    clusters = tuple(row.cluster_names.items())
     return {
-        "kind": kind if kind in {each.value for each in table.kinds} else "",
-        "text": query.get("text", "").strip(),
+        "pairs": [
+            (pair, f"?{_query({'table': table.name, 'used_on': pair.used_on, 'not_on': pair.not_on})}")
+            for pair in pairs_of(row, table)
+        ],
+        "on": [
+            ClusterFilter(name, word, asked.on.get(name, ""), clusters) for name, word in _ON_WORDS.items()
+        ],
     }
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
-from aclweb.insights.analyses import JOBS, Column, ResultTable, acls_of, found_in, names_of, values_of
+from aclweb.insights.analyses import JOBS, Column, ResultTable, acls_of, found_in, values_of
 from aclweb.insights.models import Analysis, AnalysisRow
 from aclweb.web.browse.findings import MOST_REMOVED
 
@@ -47,7 +47,7 @@ def shown_rows(of: Analysis, table: ResultTable, rows: Iterable[AnalysisRow]) ->
         for key in each[column.name]
     }
     acls = acls_of(of.cluster, keys) if keys else {}
-    clusters = names_of(of) if JOBS[of.job].beside else {}
+    clusters = of.cluster_names if JOBS[of.job].beside else {}
     return [
         ShownRow(tuple(_cell(column, each, table, acls, clusters) for column in table.columns))
         for each in found
