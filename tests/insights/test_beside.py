@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from datetime import date
 
@@ -11,10 +12,22 @@ from django.utils import timezone
 
 from aclweb.accounts.access import visible_clusters
 from aclweb.accounts.models import Grant, Role
-from aclweb.insights.analyses import JOBS, asking, beside, claims_of, headline, ringing
+from aclweb.insights.analyses import (
+    JOBS,
+    asking,
+    beside,
+    claims_of,
+    found_in,
+    headline,
+    pairs_of,
+    ringing,
+    running,
+    values_of,
+)
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis, Load, RetiredBroker
 from aclweb.inventory.models import Cluster
+from aclweb.pipeline.__main__ import main
 from tests.insights import analysed
 
 RIGHTS = JOBS["compare"].tables[0]
@@ -161,3 +174,49 @@ def test_the_command_compares_clusters(two_logged, capsys):
     assert Analysis.objects.get().options == {"beside": "test-us"}
     with pytest.raises(CommandError, match="Choose another cluster to compare test-eu with"):
         call_command("analyse", "test-eu", "compare")
+
+
+LOG = """\
+[2026-11-20 10:00:00,000] DEBUG Principal = User:bob is Allowed operation = READ from host = 10.0.0.7 on resource = \
+Topic:LITERAL:payments.eu for request = Fetch with resourceRefCount = 1 \
+based on rule SuperUser (kafka.authorizer.logger)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.thorough(
+    instead="tests/pipeline/test_compare.py::test_of_each_two_clusters_it_is_counted_what_one_uses_and_the_other_does_not"
+)
+def test_a_comparison_answers_from_the_access_tables_of_both_clusters(
+    two_logged, spark, settings, tmp_path, monkeypatch, capsys
+):
+    eu, _ = two_logged
+    settings.ACLWEB_ACCESS_TABLE = tmp_path / "access"
+
+    def in_this_spark(words, *_):
+        assert main(words, start_spark=lambda *_, **__: contextlib.nullcontext(spark)) == 0
+        return 0, capsys.readouterr().out.splitlines()
+
+    monkeypatch.setattr(running, "_run", in_this_spark)
+    for name, topics in (("test-eu", ["payments.eu"]), ("test-us", ["payments.eu", "payments.us"])):
+        log = tmp_path / f"{name}.log"
+        log.write_text("".join(LOG.replace("payments.eu", topic) for topic in topics))
+        in_this_spark(["access", "--cluster", name, "--log", str(log), "--out", str(tmp_path / "access")])
+    row = compare(eu, "test-us")
+
+    assert running.run_next("worker")
+
+    row.refresh_from_db()
+    assert (row.state, row.problem) == ("DONE", "")
+    assert [pair.sentence for pair in pairs_of(row, JOBS["compare"].tables[2])] == [
+        "test-eu uses 1 topic; test-us uses it too.",
+        "test-us uses 2 topics; of 1 of them nobody can tell whether test-eu does.",
+    ]
+    assert [claim.known for claim in claims_of(row, JOBS["compare"])] == [False, False]
+    assert "Compared test-eu, test-us." in row.sentences
+    (found,) = (values_of(each) for each in found_in(row, RIGHTS, on={"allowed_on": "test-eu"}))
+    assert (found["resource_name"], found["used_on"], found["unknown_on"]) == (
+        "payments.us",
+        ["test-us"],
+        ["test-eu"],
+    )
