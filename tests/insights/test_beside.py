@@ -209,8 +209,8 @@ def test_a_comparison_answers_from_the_access_tables_of_both_clusters(
     row.refresh_from_db()
     assert (row.state, row.problem) == ("DONE", "")
     assert [pair.sentence for pair in pairs_of(row, JOBS["compare"].tables[2])] == [
-        "test-eu uses 1 topic; test-us uses it too.",
-        "test-us uses 2 topics; of 1 of them nobody can tell whether test-eu does.",
+        "test-eu uses 1 topic; test-us does too.",
+        "test-us uses 2 topics; of 1 nobody can tell whether test-eu does.",
     ]
     assert [claim.known for claim in claims_of(row, JOBS["compare"])] == [False, False]
     assert "Compared test-eu, test-us." in row.sentences

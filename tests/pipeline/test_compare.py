@@ -227,9 +227,14 @@ def test_brokers_of_other_clusters_are_given_for_each_or_for_none(capsys, tmp_pa
     "numbers, told",
     [
         ((0, 0, 0, 0), "eu uses no right."),
-        ((1, 0, 0, 0), "eu uses 1 right; us uses it too."),
+        ((1, 0, 0, 0), "eu uses 1 right; us does too."),
+        ((1, 1, 0, 0), "eu uses 1 right; us does not, and its ACLs do not allow it."),
+        ((1, 1, 1, 0), "eu uses 1 right; us does not, and its ACLs allow it."),
+        ((1, 0, 0, 1), "eu uses 1 right; nobody can tell whether us does."),
         ((2, 0, 0, 0), "eu uses 2 rights; us uses all of them."),
-        ((2, 0, 0, 1), "eu uses 2 rights; of 1 of them nobody can tell whether us does."),
+        ((2, 0, 0, 1), "eu uses 2 rights; of 1 nobody can tell whether us does."),
+        ((2, 0, 0, 2), "eu uses 2 rights; nobody can tell which of them us uses."),
+        ((2, 2, 1, 0), "eu uses 2 rights; us uses none of them, and its ACLs allow 1 of these."),
         ((2, 1, 0, 0), "eu uses 2 rights; us does not use 1 of them, and its ACLs allow none of these."),
         (
             (9, 3, 1, 5),

@@ -95,6 +95,17 @@ def test_bad_choices_get_a_sentence_at_the_field_and_are_kept(both, two_logged, 
     assert not Analysis.objects.exists()
 
 
+def test_a_bad_choice_while_another_runs_is_said_too(both, signed_in):
+    browser = signed_in(both)
+    browser.post(f"{PAGE}start/", {"job": "compare", "beside": ["test-us"]})
+
+    refused = browser.post(f"{PAGE}start/", {"job": "compare", "beside": ["nowhere"]})
+
+    assert refused.status_code == 422
+    assert "There is no cluster 'nowhere' that you may look at." in text_of(refused)
+    assert Analysis.objects.count() == 1
+
+
 def test_a_result_says_first_what_differs_and_names_the_clusters_of_each_row(done, both, signed_in):
     page = signed_in(both).get(page_of(done))
     topics = signed_in(both).get(page_of(done), {"table": "topics", "kind": "used in part"})
@@ -104,8 +115,10 @@ def test_a_result_says_first_what_differs_and_names_the_clusters_of_each_row(don
     assert "2 rights: 1 used in part, 1 used on all." in text
     assert "Compared: test-eu, test-us." in text
     assert text.index("What the log can show") < text.index('id="rows"')
-    used_on = [cell.value for cell in page.context["rows"][0].cells if cell.heading == "Used on"]
-    assert used_on == [["test-us"]]
+    cells = {cell.heading: (cell.value, cell.kind) for cell in page.context["rows"][0].cells}
+    assert (cells["test-eu"], cells["test-us"]) == (("not used", "allowed"), ("used", ""))
+    assert [name for name, _ in page.context["headings"]] == list(cells)
+    assert "ACLs allow it</span>" in text
     assert len(topics.context["rows"]) == 1
     assert "No such row" in text_of(none)
 
@@ -117,7 +130,7 @@ def test_each_sentence_about_two_clusters_leads_to_its_rows_by_an_address(done, 
     def shown(**asked):
         return [row.cells[1].value for row in browser.get(page_of(done), asked).context["rows"]]
 
-    assert "test-eu uses 1 right; test-us uses it too." in text
+    assert "test-eu uses 1 right; test-us does too." in text
     assert "test-us uses 2 rights; test-eu does not use 1 of them, and its ACLs allow 1 of these." in text
     assert 'href="?table=rights&used_on=test-us&not_on=test-eu#rows"' in text
     assert shown(used_on="test-us", not_on="test-eu") == ["User:bob"]

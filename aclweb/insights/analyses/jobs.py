@@ -31,8 +31,8 @@ Shown = Literal[
 class Column:
     """One column of a page: what it is called and how its value is shown.
 
-    An `acl`, a `resource` or an `hour` is made of several columns of the table; `acls` are keys of ACLs, `clusters`
-    their names in addresses.
+    An `acl`, a `resource` or an `hour` is made of several columns of the table; `acls` are keys of ACLs. `clusters` are
+    as many columns of the page as a job about several has clusters, made of those that say on which of them what holds.
     """
 
     name: str
@@ -520,11 +520,7 @@ _REPLAY = AnalysisJob(
 )
 
 _ON = (
-    Column("used_on", "Used on", "clusters"),
-    Column("not_used_on", "Not used on", "clusters"),
-    Column("denied_on", "Denied on", "clusters"),
-    Column("unknown_on", "Cannot tell on", "clusters"),
-    Column("allowed_on", "Unused, ACLs allow it on", "clusters"),
+    Column("used_on", "Clusters", "clusters"),
     Column("permitted", "Permits", "number"),
     Column("denied", "Denials", "number"),
     _LAST,
@@ -546,8 +542,8 @@ _RELATIONS = (
 
 _COMPARE = AnalysisJob(
     "compare",
-    "Several clusters",
-    "Which principals, topics and rights does this cluster use that another does not, or the other way round?",
+    "Beside other clusters",
+    "What does this cluster use that another does not, or the other way round, and do ACLs allow it there?",
     (
         ResultTable(
             "rights",

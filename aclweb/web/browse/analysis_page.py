@@ -33,7 +33,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.web.browse.acl_filters import Choice, with_field, without
-from aclweb.web.browse.analysis_rows import removable_keys, shown_rows
+from aclweb.web.browse.analysis_rows import headings, removable_keys, shown_rows
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.shell.downloads import rows_file
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -162,6 +162,7 @@ def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
         "claims": claims_of(row, job),
         "asked": asked,
         "page": page,
+        "headings": headings(row, table),
         "rows": shown_rows(row, table, page.object_list),
         "tables": [_table_choice(each, row, table) for each in job.tables],
         "kinds": [_every(query, asked.kind, counts), *_kinds(table, query, asked.kind, counts)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,8 +19,8 @@ _TOPIC = ResourceType.TOPIC.name
 class Cell:
     """One value as the template shows it: `shown` says how, `value` is what; `more` counts what is left out.
 
-    An `acl` has a binding, an `hour` its sentence, `acls` have a list of them, `clusters` a list of names, a `resource`
-    has its type in `kind`.
+    An `acl` has a binding, an `hour` its sentence, `acls` have a list of them, a `resource` has its type in `kind`.
+    What a cluster does has in `kind` whether its ACLs allow what it does not use.
     """
 
     heading: str
@@ -49,9 +49,22 @@ def shown_rows(of: Analysis, table: ResultTable, rows: Iterable[AnalysisRow]) ->
     acls = acls_of(of.cluster, keys) if keys else {}
     clusters = of.cluster_names if JOBS[of.job].beside else {}
     return [
-        ShownRow(tuple(_cell(column, each, table, acls, clusters) for column in table.columns))
+        ShownRow(
+            tuple(cell for column in table.columns for cell in _cells(column, each, table, acls, clusters))
+        )
         for each in found
     ]
+
+
+def headings(of: Analysis, table: ResultTable) -> list[tuple[str, bool]]:
+    """Return what the columns of a page are called, and whether each holds numbers."""
+    told: list[tuple[str, bool]] = []
+    for column in table.columns:
+        if column.shown == "clusters":
+            told += [(name, False) for name in of.cluster_names.values()]
+        else:
+            told.append((column.heading, column.shown == "number"))
+    return told
 
 
 def removable_keys(row: Analysis) -> list[str]:
@@ -61,20 +74,34 @@ def removable_keys(row: Analysis) -> list[str]:
     return [values_of(each)["binding_key"] for each in rows[:MOST_REMOVED]]
 
 
-def _cell(
+# What a cluster does with a row, by the column that names it then.
+_DOES = {"used_on": "used", "denied_on": "denied", "not_used_on": "not used", "unknown_on": "unknown"}
+
+
+def _cells(
     column: Column,
     values: Mapping[str, Any],
     table: ResultTable,
     acls: Mapping[str, AclBinding],
     clusters: Mapping[str, str],
+) -> Iterator[Cell]:
+    """Yield the cells of a column, which are as many as the clusters where it is about these."""
+    if column.shown != "clusters":
+        yield _cell(column, values, table, acls)
+        return
+    for slug, name in clusters.items():
+        does = next((word for where, word in _DOES.items() if slug in values[where]), "")
+        yield Cell(name, "cluster", does, kind="allowed" if slug in values["allowed_on"] else "")
+
+
+def _cell(
+    column: Column, values: Mapping[str, Any], table: ResultTable, acls: Mapping[str, AclBinding]
 ) -> Cell:
     value = values.get(column.name)
     if column.shown == "acl":
         return Cell(column.heading, "acl", _binding(values))
     if column.shown == "acls":
         return _acls(column, value or [], acls)
-    if column.shown == "clusters":
-        return Cell(column.heading, "clusters", [clusters.get(slug, slug) for slug in value or ()])
     if column.shown in ("resource", "topic"):
         kind = values.get("resource_type") or _TOPIC
         return Cell(column.heading, "resource", value, kind=kind if kind in ResourceType.__members__ else "")
