@@ -140,6 +140,7 @@ def test_each_sentence_about_two_clusters_leads_to_its_rows_by_an_address(done, 
     assert shown(used_on="elsewhere") == ["User:bob", "User:eve"], "a cluster of another comparison"
     chosen = text_of(browser.get(page_of(done), {"not_on": "test-eu"}))
     assert chosen.count('<option value="test-eu" selected>') == 1
+    assert 'href="?table=topics&not_on=test-eu#rows"' in chosen, "another table is about the same clusters"
     assert "not_on=test-eu" in chosen.partition("export/")[2].partition('"')[0], "the file has the same rows"
 
 

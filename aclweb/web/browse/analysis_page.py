@@ -164,7 +164,7 @@ def _result(row: Analysis, query: QueryDict) -> dict[str, Any]:
         "page": page,
         "headings": headings(row, table),
         "rows": shown_rows(row, table, page.object_list),
-        "tables": [_table_choice(each, row, table) for each in job.tables],
+        "tables": [_table_choice(each, row, table, asked) for each in job.tables],
         "kinds": [_every(query, asked.kind, counts), *_kinds(table, query, asked.kind, counts)],
         "downloads": [
             (word, f"{export_url}?{_query(kept | {'format': ending})}")
@@ -210,9 +210,11 @@ def _of_clusters(row: Analysis, table: ResultTable, asked: Asked) -> dict[str, A
     }
 
 
-def _table_choice(each: ResultTable, row: Analysis, shown: ResultTable) -> Choice:
+def _table_choice(each: ResultTable, row: Analysis, shown: ResultTable, asked: Asked) -> Choice:
+    """Return the link to a table; the clusters that are asked about stay, since they are those of every table."""
     count = row.counts.get(each.name, {}).get("", 0)
-    return Choice(each.name, each.title, count, each.name == shown.name, f"?table={each.name}")
+    url = f"?{_query({'table': each.name, **asked.on})}"
+    return Choice(each.name, each.title, count, each.name == shown.name, url)
 
 
 def _every(query: QueryDict, kind: str, counts: dict[str, int]) -> Choice:
