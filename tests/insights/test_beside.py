@@ -81,6 +81,7 @@ def test_a_worker_compares_with_what_the_site_knows_of_each_cluster(two_logged, 
         ("test-eu", "test-eu cannot be compared with itself; choose another cluster."),
         ("test-eu,test-us", "test-eu cannot be compared with itself"),
         ("nowhere", "There is no cluster 'nowhere' that you may look at."),
+        ("\x00,\ud800", r"There is no cluster '\x00' that you may look at."),
         ("a,b,c,d,e,f,g,h,i,j", "test-eu is compared with 9 clusters at most, and 10 are chosen."),
     ],
 )
@@ -168,9 +169,14 @@ def test_who_chooses_sees_why_a_cluster_cannot_be_chosen(two_logged, django_asse
     ]
 
 
-def test_the_command_compares_clusters(two_logged, capsys):
+def test_the_command_compares_clusters(two_logged, jobs, tmp_path, monkeypatch, capsys):
     call_command("analyse", "test-eu", "compare", "--beside", "test-us")
+    jobs.leave(analysed.compared(tmp_path / "compare", analysed.RIGHTS))
+    monkeypatch.setattr("time.sleep", lambda seconds: running.run_next("worker"))
+    capsys.readouterr()
+    call_command("analyse", "test-eu", "compare", "--beside", "test-us", "--wait")
 
+    assert "test-us uses 2 rights; test-eu does not use 1 of them" in capsys.readouterr().out
     assert Analysis.objects.get().options == {"beside": "test-us"}
     with pytest.raises(CommandError, match="Choose another cluster to compare test-eu with"):
         call_command("analyse", "test-eu", "compare")

@@ -140,9 +140,9 @@ LOG_PAGES = {
     "by-owner": ("days", "sort", "owner", "q", "page", "format"),
     "use-beside": ("other", "what", "days", "show", "q", "page", "format"),
     "use-days": ("principal", "type", "name", "key", "days", "format"),
-    "analyses": ("job", "lately"),
-    "analysis": ("table", "kind", "text", "page"),
-    "analysis-export": ("table", "kind", "text", "format"),
+    "analyses": ("job", "lately", "beside"),
+    "analysis": ("table", "kind", "text", "page", "used_on"),
+    "analysis-export": ("table", "kind", "text", "format", "used_on"),
     "least-privilege": (
         *("name", "names", "delimiter", "hosts", "young", "groups", "by", "flips"),
         *("view", "format"),

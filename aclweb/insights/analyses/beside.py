@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.core.validators import slug_re
 from django.db.models import QuerySet
 
 from aclweb.acl.model import number_of
@@ -53,9 +54,10 @@ def chosen(given: str, cluster: Cluster, visible: QuerySet[Cluster]) -> list[Clu
         raise InsightsError(
             f"{cluster.name} is compared with {MOST_BESIDE} clusters at most, and {len(slugs)} are chosen."
         )
-    found = {each.slug: each for each in visible.filter(slug__in=slugs)}
+    # Other texts, such as one with a zero byte, no database may be asked for.
+    found = {each.slug: each for each in visible.filter(slug__in=filter(slug_re.fullmatch, slugs))}
     if unknown := [slug for slug in slugs if slug not in found]:
-        raise InsightsError(f"There is no cluster {unknown[0]!r} that you may look at.")
+        raise InsightsError(f"There is no cluster {unknown[0][:60]!r} that you may look at.")
     others = [found[slug] for slug in slugs]
     with_log = _with_log(others)
     for each in others:

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from aclweb.insights.analyses import BESIDE, EDIT, JOBS, ask, claims_of, headline, progress_of
+from aclweb.insights.analyses import BESIDE, EDIT, JOBS, ask, claims_of, headline, pairs_of, progress_of
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import Analysis
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
@@ -105,6 +105,7 @@ def _sentences(row: Analysis) -> list[str]:
     return [
         *(claim.sentence for claim in claims_of(row, job)),
         *(headline(row, table) for table in job.tables),
+        *(pair.sentence for table in job.tables if job.beside for pair in pairs_of(row, table)),
     ]
 
 
