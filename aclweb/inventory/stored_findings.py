@@ -27,6 +27,8 @@ class LintRun(Leased):
     problem = models.TextField(blank=True)
     # Where the finders stopped before the end: {"findings": [sentence], "proposals": [sentence]}.
     limits = models.JSONField(default=dict, blank=True)
+    # How many there are, by the names of `posture.COUNTED`; empty in a run of an earlier version.
+    counts = models.JSONField(default=dict, blank=True)
 
     class Meta:
         db_table = "inventory_search"

@@ -15,7 +15,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
@@ -54,6 +54,7 @@ from aclweb.acl.simulate import EXACT, Effect, Names, plain, which_of
 from aclweb.inventory import leases
 from aclweb.inventory.current import ClusterView, in_force, settings_of
 from aclweb.inventory.fields import storable
+from aclweb.inventory.findings.posture import counted
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
 from aclweb.inventory.stored_findings import LintRun, StoredFinding
@@ -188,7 +189,7 @@ def run(cluster: Cluster, *, owner: str) -> bool:
         )
         _held_by(row, owner).update(problem=storable(sentence), lease_owner="", lease_until=None)
         return False
-    stored = _store(row, owner, found, limits)
+    stored = _store(row, owner, found, limits, counted(view.index, found))
     logger.info(
         "Found %d things in the %d ACLs of cluster %s in %.1f s%s.",
         len(found),
@@ -297,7 +298,9 @@ def _held_by(row: LintRun, owner: str) -> QuerySet[LintRun]:
     return LintRun.objects.filter(pk=row.pk, lease_owner=owner, done_at__isnull=True)
 
 
-def _store(row: LintRun, owner: str, found: Sequence[Finding], limits: Limits) -> bool:
+def _store(
+    row: LintRun, owner: str, found: Sequence[Finding], limits: Limits, counts: Mapping[str, int]
+) -> bool:
     """Store the findings, and forget those of before; return False if nobody waits for them any more.
 
     The rows are stored in short transactions, and nobody reads them before the run is done.
@@ -314,7 +317,7 @@ def _store(row: LintRun, owner: str, found: Sequence[Finding], limits: Limits) -
         cluster = Cluster.objects.select_for_update().get(pk=row.cluster_id)
         is_newest = cluster.revision_id == row.revision_id and key_of(cluster) == row.key
         done = is_newest and _held_by(row, owner).update(
-            done_at=timezone.now(), limits=limits, lease_owner="", lease_until=None
+            done_at=timezone.now(), limits=limits, counts=counts, lease_owner="", lease_until=None
         )
     going = LintRun.objects.filter(cluster=row.cluster_id).exclude(pk=row.pk)
     if not done:

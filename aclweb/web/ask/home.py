@@ -1,4 +1,4 @@
-"""May this principal do that? The question first, then the state of the clusters and recent changes.
+"""May this principal do that? The question first, then what waits, how the clusters stand, and recent changes.
 
 The question begins with what clients do; one about a raw operation is a link away, and is answered here.
 """
@@ -17,6 +17,7 @@ from aclweb.inventory.current import view as current
 from aclweb.web.ask.answer_context import answered
 from aclweb.web.ask.client_action import FIRST_VERB, ClientForm, verbs_with
 from aclweb.web.ask.examples import examples
+from aclweb.web.ask.waiting import standings, waiting_changes
 from aclweb.web.changes import recent
 from aclweb.web.shell import as_of, frame, links
 from aclweb.web.shell.forms import AskForm
@@ -26,8 +27,9 @@ from aclweb.web.shell.htmx import render_page, wants_part
 @login_required
 @require_GET
 def ask(request: HttpRequest) -> HttpResponse:
-    """Answer a question about the current cluster; below it, the clusters and the newest changes."""
-    cluster = frame.last_cluster(request)
+    """Answer a question about the current cluster; below it, what waits, the clusters and the newest changes."""
+    clusters = list(access.visible_clusters(request.user))
+    cluster = frame.last_of(request, clusters)
     if cluster is None:
         return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
     view = current.in_force(cluster)
@@ -43,7 +45,11 @@ def ask(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": view}
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required
-        context["changes"] = recent(request.user, access.visible_clusters(request.user))
+        context["changes"] = recent(request.user, clusters)
+        lines = [frame.cluster_line(each) for each in clusters]
+        context["waiting"] = waiting_changes(request.user)
+        context["postures"] = standings(lines)
+        context["troubled"] = [line for line in lines if line.tone == "bad" or line.cluster.held]
     if isinstance(form, ClientForm):
         verbs = verbs_with(form.client_action)
         word = dict(verbs)[form.client_action.name]

@@ -7,6 +7,7 @@ declared and what nobody has declared yet, and how old the reading is.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest
@@ -112,6 +113,10 @@ def _slug_in(request: HttpRequest) -> str:
 
 def last_cluster(request: HttpRequest) -> Cluster | None:
     """Return the cluster for a page whose address names none: `?cluster=`, the last one, else the first."""
-    clusters = list(access.visible_clusters(request.user))
+    return last_of(request, list(access.visible_clusters(request.user)))
+
+
+def last_of(request: HttpRequest, clusters: Sequence[Cluster]) -> Cluster | None:
+    """Return the one of these clusters, all that a person may look at, for a page whose address names none."""
     wanted = request.GET.get("cluster") or request.COOKIES.get(LAST)
     return next((found for found in clusters if found.slug == wanted), clusters[0] if clusters else None)
