@@ -54,7 +54,7 @@ from aclweb.acl.simulate import EXACT, Effect, Names, plain, which_of
 from aclweb.inventory import leases
 from aclweb.inventory.current import ClusterView, in_force, settings_of
 from aclweb.inventory.fields import storable
-from aclweb.inventory.findings.posture import counted
+from aclweb.inventory.findings.posture import COUNTED, counted
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
 from aclweb.inventory.stored_findings import LintRun, StoredFinding
@@ -118,6 +118,7 @@ def key_of(cluster: Cluster) -> str:
         cluster.topics_listed,
         cluster.groups_listed,
         _version(),
+        COUNTED,
     ]
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
