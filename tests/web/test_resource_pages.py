@@ -12,6 +12,7 @@ from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import links
 from tests.builders import allow, deny
+from tests.fake_cluster import FakeCluster
 from tests.inventory.answering_cluster import Answers
 
 FAR = [allow(f"User:agent-{number}", "DESCRIBE", "*") for number in range(5)]
@@ -219,3 +220,37 @@ def test_one_of_a_kind_is_never_reported_as_many(browser, path):
         )
         == []
     )
+
+
+def test_a_principal_page_has_its_acls_once_and_resources_with_the_same_acls_in_one_row(
+    cluster, ada, signed_in
+):
+    acls = [
+        allow("User:cat", "READ", "orders.", pattern="PREFIXED"),
+        allow("User:cat", "WRITE", "orders.c"),
+        allow("User:*", "DESCRIBE", "stock"),
+        deny("User:cat", "READ", "secret"),
+        deny("User:*", "WRITE", "secret"),
+    ]
+    topics = ["orders.a", "orders.b", "orders.c", "stock", "secret"]
+    with FakeCluster(bindings=acls, topics=topics) as fake:
+        sync(cluster, client=fake)
+
+    page = signed_in(ada).get(f"/c/{cluster.slug}/principal/", {"name": "User:cat"})
+
+    order = [(acl.permission_type.name, acl.principal) for acl in page.context["acls"]]
+    assert order == [
+        ("DENY", "User:cat"),
+        ("DENY", "User:*"),
+        ("ALLOW", "User:cat"),
+        ("ALLOW", "User:cat"),
+        ("ALLOW", "User:*"),
+    ]
+    rows = {
+        row.names: [operation.name for operation in row.operations]
+        for row in page.context["page"].object_list
+    }
+    assert rows[("orders.a", "orders.b")] == ["READ", "DESCRIBE"]
+    assert rows[("orders.c",)] == ["READ", "WRITE", "DESCRIBE"]
+    assert "<b>2 topics</b>" in page.text
+    assert sum(map(len, rows)) == page.context["access"].total == 4

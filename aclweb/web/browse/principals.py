@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,11 +12,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.acl.model import ANY_USER, AclBinding, Operation, PermissionType, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.insights.queries import usage_of
 from aclweb.insights.traffic import traffic
 from aclweb.inventory import lists
-from aclweb.inventory.access import principal_access
+from aclweb.inventory.access import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.current import in_force
 from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.name_check import knows_principal
@@ -23,8 +27,27 @@ from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import read_principal
 
-RESOURCES_SHOWN = 15
-ACLS_SHOWN = 12  # of each list; the list of ACLs has all of them
+ROWS_SHOWN = 15
+ACLS_SHOWN = 24  # the list of ACLs has all of them
+NAMES_SHOWN = 6  # of resources that share a row
+
+
+@dataclass(frozen=True)
+class FoldedReach:
+    """Resources of one type with which a principal may do the same, through the same ACLs."""
+
+    names: tuple[str, ...]
+    resource_type: ResourceType
+    operations: tuple[Operation, ...]
+    determining: tuple[AclBinding, ...]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        return self.names[:NAMES_SHOWN]
+
+    @property
+    def more(self) -> int:
+        return len(self.names) - len(self.shown)
 
 
 @login_required
@@ -67,8 +90,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         address = moment.kept_in(links.principal(cluster, typed.principal))
         return redirect(f"{address}&{links.encoded(typed=name)}")
     found = principal_access(cluster, name, as_of=moment.past)
-    parts = {"denies": found.denies, "own": found.own, "inherited": found.inherited}
-    acls = {title: part[:ACLS_SHOWN] for title, part in parts.items()}
+    acls = _in_order(found)
     logged = traffic(cluster, principal=name)
     context = {
         "cluster": cluster,
@@ -80,11 +102,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "access": found,
         # Who owned it then is not kept.
         "owned": None if moment.is_past else lists.owner_of(cluster, "PRINCIPAL", name),
-        "page": page_of(found.resources, page_asked(request.GET), RESOURCES_SHOWN),
-        "uses": usage_of(
-            cluster, [binding_key(acl) for part in acls.values() for acl in part], load=logged.load
-        ),
-        "acls": acls,
+        "page": page_of(_folded(found.resources), page_asked(request.GET), ROWS_SHOWN),
+        "uses": usage_of(cluster, [binding_key(acl) for acl in acls[:ACLS_SHOWN]], load=logged.load),
+        "acls": acls[:ACLS_SHOWN],
+        "acls_count": len(acls),
         **traffic_card.shown(
             cluster,
             logged,
@@ -100,3 +121,27 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         context,
         section="principals",
     )
+
+
+def _in_order(found: PrincipalAccess) -> list[AclBinding]:
+    """Return the ACLs that count for a principal in the order of a reader: what denies, its own, those for any user."""
+    denies = sorted(found.denies, key=lambda acl: acl.principal == ANY_USER)
+    allows = [acl for acl in (*found.own, *found.inherited) if acl.permission_type is not PermissionType.DENY]
+    return [*denies, *allows]
+
+
+def _folded(resources: Iterable[Reach]) -> list[FoldedReach]:
+    """Return resources with those together that share type, operations and ACLs, each where its first one was."""
+    alike: dict[tuple[object, ...], list[Reach]] = {}
+    for reach in resources:
+        key = (reach.resource.resource_type, reach.operations, reach.determining)
+        alike.setdefault(key, []).append(reach)
+    return [
+        FoldedReach(
+            tuple(reach.resource.name for reach in reaches),
+            reaches[0].resource.resource_type,
+            reaches[0].operations,
+            reaches[0].determining,
+        )
+        for reaches in alike.values()
+    ]
