@@ -20,8 +20,10 @@ from aclweb.acl.logged import NO_PERMITS
 from aclweb.acl.model import PatternType, PermissionType, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, RequestTotals
+from aclweb.insights.pairs import pairs_of
 from aclweb.insights.requests import days_of, requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of
+from aclweb.insights.window import Window
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 
@@ -208,7 +210,10 @@ def _pairs(load: Load | None, view: ClusterView, days: int) -> Pairs:
             configured[binding.principal, prefix] += 1
     logged: dict[bool, _Cells] = {True: Counter(), False: Counter()}
     whole = True
-    if load is not None:
+    kept = None if load is None else _kept(load, days)
+    if kept is not None:
+        logged = kept
+    elif load is not None:
         lines = f"lines_{days}"
         rows = requests_of(load).filter(request__resource_type=ResourceType.TOPIC.name, **{f"{lines}__gt": 0})
         summed, whole = _largest(rows, lines, (*_PAIR, "request__allowed"))
@@ -275,6 +280,9 @@ def prefix_of(topic: str) -> str:
 
 def _logged(load: Load, *, allowed: bool, days: int) -> tuple[_Cells, bool]:
     """Return the requests of each cell, and whether every pair of principal and topic is counted."""
+    kept = _kept(load, days)
+    if kept is not None:
+        return kept[allowed], True
     lines = f"lines_{days}"
     rows = requests_of(load).filter(
         request__resource_type=ResourceType.TOPIC.name, request__allowed=allowed, **{f"{lines}__gt": 0}
@@ -284,6 +292,27 @@ def _logged(load: Load, *, allowed: bool, days: int) -> tuple[_Cells, bool]:
     for principal, topic, number in summed:
         found[principal, prefix_of(topic)] += number
     return found, whole
+
+
+def _kept(load: Load, days: int) -> dict[bool, _Cells] | None:
+    """Return the requests of each cell, permitted and denied, by the kept pairs; None where these are not all."""
+    window = Window.of(load, days)
+    found = pairs_of(window) if window.days else None
+    if found is None or not found.whole:
+        return None
+    topic = ResourceType.TOPIC.name
+    prefixes = [
+        prefix_of(name) if kind == topic else None
+        for kind, name in zip(found.kinds, found.names, strict=True)
+    ]
+    cells: dict[bool, _Cells] = {True: Counter(), False: Counter()}
+    for principal, name, allowed, lines in zip(
+        found.principal, found.name, found.allowed, found.lines, strict=True
+    ):
+        prefix = prefixes[name]
+        if prefix is not None:
+            cells[bool(allowed)][found.principals[principal], prefix] += lines
+    return cells
 
 
 def _largest(

@@ -12,6 +12,7 @@ from aclweb.insights.by_owner import by_owner
 from aclweb.insights.current import current_load
 from aclweb.insights.models import LoadedPairs
 from aclweb.insights.pairs import pairs_of
+from aclweb.insights.use_map import use_map, used_denied_configured
 from aclweb.insights.window import Window
 from aclweb.inventory.lists import OwnerBook
 from aclweb.inventory.sync.run import sync
@@ -175,3 +176,17 @@ def test_owners_of_sorted_names_are_those_of_each_name(read_cluster, world, seed
 
     assert book.owners_of_each("TOPIC", names) == [owner(book.of("TOPIC", each)) for each in names]
     assert book.owners_of_all_each("TOPIC", names) == [owner(book.of_all("TOPIC", each)) for each in names]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_map_by_kept_pairs_is_the_map_by_requests(read_cluster, world, monkeypatch, seed):
+    world(seed)
+    questions = [("used", 7), ("used", 90), ("denied", 90)]
+    kept = [use_map(read_cluster, kind=kind, days=days).every for kind, days in questions]
+    together = used_denied_configured(read_cluster, days=90).rows
+
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 1)
+
+    assert [use_map(read_cluster, kind=kind, days=days).every for kind, days in questions] == kept
+    assert used_denied_configured(read_cluster, days=90).rows == together
+    assert all(kept)

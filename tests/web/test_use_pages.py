@@ -303,7 +303,8 @@ def test_the_map_says_how_many_days_the_log_has(asked, said, give, page_of):
 
 def test_the_map_counts_only_so_many_pairs_and_says_so(give, page_of, read_cluster, monkeypatch):  # noqa: F811
     give()
-    monkeypatch.setattr("aclweb.insights.use_map.MOST_PAIRS", 2)
+    for module in ("pairs", "use_map"):
+        monkeypatch.setattr(f"aclweb.insights.{module}.MOST_PAIRS", 2)
 
     found = use_map(read_cluster, kind="used", days=30)
 
@@ -313,7 +314,8 @@ def test_the_map_counts_only_so_many_pairs_and_says_so(give, page_of, read_clust
 
 def test_hosts_and_operations_of_a_pair_are_added_up_in_the_database(give, read_cluster, monkeypatch):  # noqa: F811
     give(requests=[logged("User:bob", "a.b", lines=2, host=f"10.0.0.{host}") for host in range(9)])
-    monkeypatch.setattr("aclweb.insights.use_map.MOST_PAIRS", 1)
+    for module in ("pairs", "use_map"):
+        monkeypatch.setattr(f"aclweb.insights.{module}.MOST_PAIRS", 1)
 
     found = use_map(read_cluster, kind="used", days=30)
 
