@@ -66,6 +66,7 @@ TABLE: dict[str, Row] = {
     "home": Row("/", OWN),
     "sign-in": Row("/sign-in/", (200, 302, 302, 302, 302, 302)),
     "sign-out": Row("/sign-out/", (302, 302, 302, 302, 302, 302), "post"),
+    "words": Row("/words/", OWN),
     "password": Row("/password/", OWN),
     "clusters": Row("/clusters/", OWN),
     "cluster": Row(C, SEEN),

@@ -116,7 +116,7 @@ def test_a_topic_that_exists_is_not_new(browser):
 def test_each_deny_of_a_principal_says_whom_it_is_for(browser):
     page = browser.get("/c/test-eu/principal/?name=User:bob")
 
-    denies = plain(page).split("ACLs that count for it")[1].split("Traffic")[0]
+    denies = plain(page).split("ACLs that match it")[1].split("Traffic")[0]
     assert "this principal" in denies
     assert "any user" in denies
 

@@ -124,7 +124,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _in_order(found: PrincipalAccess) -> list[AclBinding]:
-    """Return the ACLs that count for a principal in the order of a reader: what denies, its own, those for any user."""
+    """Return the ACLs that match a principal in the order of a reader: what denies, its own, those for any user."""
     denies = sorted(found.denies, key=lambda acl: acl.principal == ANY_USER)
     allows = [acl for acl in (*found.own, *found.inherited) if acl.permission_type is not PermissionType.DENY]
     return [*denies, *allows]

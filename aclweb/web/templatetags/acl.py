@@ -42,6 +42,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.ask import in_words
 from aclweb.web.shell import as_of, links, render_time, spelling
 from aclweb.web.shell import put_back as putting
+from aclweb.web.shell.glossary import OPERATIONS
 
 if TYPE_CHECKING:
     from aclweb.insights.queries import Use
@@ -113,6 +114,12 @@ def operation(value: Operation | str) -> str:
     """Describe configs; All for ALL."""
     name = value.name if isinstance(value, Operation) else value
     return name.replace("_", " ").capitalize()
+
+
+@register.filter
+def meaning(value: Operation) -> str:
+    """What an operation means, in a sentence; empty for one that aclweb does not know."""
+    return OPERATIONS.get(value, "")
 
 
 @register.filter
