@@ -3,16 +3,19 @@
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
 from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
+from aclweb.inventory.lists.groups import GROUP_SORTS, GROUPED_BY, AclGroup, grouped_acls
 from aclweb.inventory.lists.listing import (
     AclListFilters,
     AclRow,
     ListedAcls,
     NameRow,
     PrincipalRow,
+    acls_in,
     all_acls,
     list_acls,
     list_names,
     list_principals,
+    reach_of,
 )
 from aclweb.inventory.lists.owners import (
     MatchedNames,
@@ -27,6 +30,9 @@ from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
 __all__ = [
+    "GROUPED_BY",
+    "GROUP_SORTS",
+    "AclGroup",
     "AclListFilters",
     "AclRow",
     "Badge",
@@ -39,7 +45,9 @@ __all__ = [
     "Owned",
     "OwnerBook",
     "PrincipalRow",
+    "acls_in",
     "all_acls",
+    "grouped_acls",
     "history",
     "hosts_like",
     "list_acls",
@@ -52,6 +60,7 @@ __all__ = [
     "owners_matched",
     "owners_of",
     "principals_like",
+    "reach_of",
     "resources_like",
     "status",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from aclweb.acl.model import (
@@ -147,7 +147,11 @@ def list_acls(
     cluster: Cluster, filters: AclListFilters = AclListFilters(), *, as_of: Moment | None = None
 ) -> ListedAcls:
     """Return the ACLs that the filters let through: DENY first, then by name, `*` last."""
-    view = in_force(cluster, as_of)
+    return acls_in(in_force(cluster, as_of), filters)
+
+
+def acls_in(view: ClusterView, filters: AclListFilters) -> ListedAcls:
+    """Return what `list_acls` does, of what is in force by `view`; no query."""
     return ListedAcls(view, *_listed(view, filters))
 
 
@@ -212,13 +216,19 @@ def _listed(
 def _filtered(
     view: ClusterView, filters: AclListFilters
 ) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
-    found: Sequence[AclBinding] = view.loaded.in_reading_order
+    in_reading_order = replace(filters, first_keys=())
+    if filters != in_reading_order:
+        found, facets = _listed(view, in_reading_order)
+        return _sorted(found, filters), facets
+    found = view.loaded.in_reading_order
     for test in _tests(view, filters):
         found = [binding for binding in found if test(binding)]
-    if filters.first_keys:
-        places = {key: place for place, key in enumerate(filters.first_keys)}
-        found = sorted(found, key=lambda binding: places.get(binding_key(binding), len(places)))
     return found, _facets(view, found)
+
+
+def _sorted(found: Sequence[AclBinding], filters: AclListFilters) -> Sequence[AclBinding]:
+    places = {key: place for place, key in enumerate(filters.first_keys)}
+    return sorted(found, key=lambda binding: places.get(binding_key(binding), len(places)))
 
 
 def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]]:

@@ -115,12 +115,8 @@ def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
 def by_use(
     cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
 ) -> tuple[AclListFilters, tuple[str, ...]]:
-    """Return the filters with those of the address that ask the logs, `use=` and `sort=`; and what is unknown."""
-    use, sort = query.get("use", ""), query.get("sort", "")
-    if sort in queries.USE_SORTS:
-        filters = replace(filters, first_keys=queries.keys_by_use(cluster, sort))
-    elif sort:
-        faults = (*faults, f"sort is {sort!r}; use one of {', '.join(queries.USE_SORTS)}.")
+    """Return the filters with the one of the address that asks the logs, `use=`; and what is unknown."""
+    use = query.get("use", "")
     if not use:
         return filters, faults
     if use not in USES:
@@ -134,6 +130,18 @@ def by_use(
         faults = (*faults, f"Which ALLOW ACLs are {known_use} is unknown: {reason}.")
     keys = queries.unused_keys(cluster) if use == UNUSED else queries.used_keys(cluster, use)
     return replace(filters, keys=keys), faults
+
+
+def in_order(
+    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
+) -> tuple[AclListFilters, tuple[str, ...]]:
+    """Return the filters with the order that `sort=` of the address asks for; and what is unknown."""
+    sort = query.get("sort", "")
+    if sort in queries.USE_SORTS:
+        filters = replace(filters, first_keys=queries.keys_by_use(cluster, sort))
+    elif sort:
+        faults = (*faults, f"sort is {sort!r}; use one of {', '.join(queries.USE_SORTS)}.")
+    return filters, faults
 
 
 def sorts(query: QueryDict) -> dict[str, Choice]:
@@ -213,8 +221,15 @@ def facets(query: QueryDict, counts: Mapping[str, Mapping[str, int]]) -> list[Fa
 
 def with_field(query: QueryDict, name: str, value: str) -> str:
     """Return the address with this field set, at its first page."""
+    return with_fields(query, {name: value})
+
+
+def with_fields(query: QueryDict, fields: Mapping[str, str]) -> str:
+    """Return the address with these fields set, those without a value left out, at its first page."""
     changed = query.copy()
-    changed[name] = value
+    for name, value in fields.items():
+        # No address holds a lone surrogate.
+        changed[name] = value.encode("utf-8", "replace").decode()
     return _address(changed)
 
 

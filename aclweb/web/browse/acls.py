@@ -17,8 +17,9 @@ from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
-from aclweb.inventory.current import in_force
-from aclweb.web.browse import acl_filters
+from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.lists import AclListFilters
+from aclweb.web.browse import acl_filters, acl_lenses
 from aclweb.web.shell import as_of, exporting
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -36,33 +37,69 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))
     filters, faults = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
+    by, wrong = acl_lenses.asked(request.GET)
     moment = as_of.read(request, cluster)
-    listed = lists.list_acls(cluster, filters, as_of=moment.past)
-    page = page_of(listed, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
-    load = current_load(cluster)
-    uses = usage_of(cluster, [row.key for row in page.object_list], load=load)
+    view = in_force(cluster, moment.past)
     context: dict[str, Any] = {
-        "uses": uses,
-        "freshness": freshness(cluster, load),
         "cluster": cluster,
         "as_of": moment,
         "listed": moment.revision or cluster.revision,
         "filters": filters,
-        "faults": faults,
-        "page": page,
         "chips": acl_filters.chips(request.GET, filters),
         "kept": [
             (name, value) for name, value in request.GET.items() if name not in ("page", "add", "month")
         ],
         "matches": acl_filters.matches(request.GET, filters),
-        "facets": [*acl_filters.facets(request.GET, listed.facets), acl_filters.use_facet(request.GET)],
-        "sorts": acl_filters.sorts(request.GET),
+        "facets": [
+            *acl_filters.facets(request.GET, lists.acls_in(view, filters).facets),
+            acl_filters.use_facet(request.GET),
+        ],
+        "acls": len(lists.all_acls(view, filters)),
+        "by": by,
+        "lenses": acl_lenses.tabs(request.GET, by),
         "most_copied": MOST_COPIED,
         "exports": _exports(cluster.slug, request.GET),
         # An ACL of the past can be gone: nothing is chosen for a what-if there.
         "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
+    context |= (
+        _groups(request, view, filters, by, (*faults, *wrong))
+        if by
+        else _rows(request, view, filters, (*faults, *wrong))
+    )
     return render_page(request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls")
+
+
+def _rows(
+    request: HttpRequest, view: ClusterView, filters: AclListFilters, faults: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return what the table of ACLs shows."""
+    cluster = view.cluster
+    filters, faults = acl_filters.in_order(cluster, request.GET, filters, faults)
+    page = page_of(lists.acls_in(view, filters), page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    load = current_load(cluster)
+    return {
+        "faults": faults,
+        "page": page,
+        "sorts": acl_filters.sorts(request.GET),
+        "uses": usage_of(cluster, [row.key for row in page.object_list], load=load),
+        "freshness": freshness(cluster, load),
+    }
+
+
+def _groups(
+    request: HttpRequest, view: ClusterView, filters: AclListFilters, by: str, faults: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return what the table of groups shows."""
+    sort, wrong = acl_lenses.sort_asked(request.GET)
+    groups = lists.grouped_acls(view, filters, by, sort)
+    page = page_of(groups, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    return {
+        "faults": (*faults, *wrong),
+        "page": page,
+        "sorts": acl_lenses.sorts(request.GET, sort),
+        "rows": acl_lenses.rows(request.GET, by, page.object_list),
+    }
 
 
 @login_required
@@ -81,6 +118,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     filters, wrong = acl_filters.read(request.GET)
     # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
     filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
+    filters, _ = acl_filters.in_order(cluster, request.GET, filters, ())
     view = in_force(cluster, as_of.read(request, cluster).past)
     bindings = lists.all_acls(view, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
@@ -108,6 +146,6 @@ def _exports(slug: str, query: QueryDict) -> dict[str, str]:
 def _filters_of(query: QueryDict) -> str:
     """Return the query of the list without what is not a filter."""
     kept = query.copy()
-    for name in ("page", "add", "format"):
+    for name in ("page", "add", "format", acl_lenses.FIELD):
         kept.pop(name, None)
     return kept.urlencode()

@@ -1,0 +1,82 @@
+"""By what are the ACLs of the list put into groups, and which address lists the ACLs of one group?
+
+`?by=principal`, `resource` or `host`, beside the filters of the list: all of them hold for the groups, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from aclweb.acl.model import AclBinding
+from aclweb.inventory.lists import GROUP_SORTS, GROUPED_BY, AclGroup, reach_of
+from aclweb.web.browse.acl_filters import Choice, with_fields
+
+FIELD = "by"
+_COUNTS = {"allow": "Allow", "deny": "DENY", "acls": "ACLs"}
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """One group; `url` lists its ACLs."""
+
+    group: AclGroup
+    url: str
+
+
+def asked(query: QueryDict) -> tuple[str, tuple[str, ...]]:
+    """Return what the address groups by, empty for the plain list; and a sentence for a word that is none."""
+    by = query.get(FIELD, "")
+    if by and by not in GROUPED_BY:
+        return "", (f"by is {by!r}; use one of {', '.join(GROUPED_BY)}.",)
+    return by, ()
+
+
+def sort_asked(query: QueryDict) -> tuple[str, tuple[str, ...]]:
+    """Return the sort of the groups, empty for the order of their names; and a sentence for a word that is none."""
+    sort = query.get("sort", "")
+    if sort and sort not in GROUP_SORTS:
+        return "", (f"sort is {sort!r}; groups take one of {', '.join(GROUP_SORTS)}.",)
+    return sort, ()
+
+
+def tabs(query: QueryDict, by: str) -> list[Choice]:
+    """Return the list and each way to group it, as links that keep the filters."""
+    return [
+        Choice(
+            value,
+            f"By {value}" if value else "ACLs",
+            None,
+            value == by,
+            with_fields(query, {FIELD: value, "sort": ""}),
+        )
+        for value in ("", *GROUPED_BY)
+    ]
+
+
+def sorts(query: QueryDict, sort: str) -> list[Choice]:
+    """Return the counts of a group, each as a link that sorts by it, or no longer where it does."""
+    return [
+        Choice(name, word, None, sort == name, with_fields(query, {"sort": "" if sort == name else name}))
+        for name, word in _COUNTS.items()
+    ]
+
+
+def rows(query: QueryDict, by: str, groups: Iterable[AclGroup]) -> list[GroupRow]:
+    """Return each group with the address of its ACLs."""
+    left = {FIELD: "", "sort": ""}
+    return [GroupRow(group, with_fields(query, {**left, **_shared(by, group.example)})) for group in groups]
+
+
+def _shared(by: str, acl: AclBinding) -> dict[str, str]:
+    """Return the filters that only ACLs of the group of this one fit."""
+    if by == "resource":
+        return {
+            "resource_type": acl.resource_type.name,
+            "name": acl.resource_name,
+            "match": "exact",
+            "reach": reach_of(acl),
+        }
+    return {by: acl.principal if by == "principal" else acl.host}
