@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from aclweb.acl.kafka.tool import plan
 from aclweb.acl.notation.files import read_acls
+from aclweb.clusters import TopicInfo
 from aclweb.inventory.sync.run import sync
 from aclweb.web.browse import acl_filters, acls
 from aclweb.web.browse.resource_page import removals
@@ -272,3 +273,61 @@ def test_an_acl_that_no_tool_can_remove_is_shown_without_a_box_to_select_it(clus
 
     assert page.count('name="remove_key"') == 1
     assert 'data-mark="gate"' in page
+
+
+@pytest.mark.parametrize(
+    ("sort", "names"),
+    [
+        ("", ["orders.", "a", "b", "c", "*"]),
+        ("principal", ["b", "*", "c", "orders.", "a"]),
+        ("-principal", ["a", "orders.", "c", "*", "b"]),
+        ("resource", ["*", "a", "b", "c", "orders."]),
+        ("-host", ["orders.", "a", "b", "*", "c"]),
+        ("operation", ["a", "b", "c", "*", "orders."]),
+        ("-matches", ["*", "b", "orders.", "a", "c"]),
+        ("matches", ["orders.", "a", "b", "*", "c"]),
+    ],
+)  # fmt: skip
+def test_a_column_sorts_either_way_and_what_nobody_can_count_comes_last(cluster, ada, signed_in, sort, names):
+    acls = [
+        deny("User:yan", "WRITE", "orders.", pattern="PREFIXED", host="9.9.9.9"),
+        allow("User:zoe", "READ", "a", host="8.8.8.8"),
+        allow("User:ann", "READ", "b", host="7.7.7.7"),
+        allow("User:cat", "READ", "c", resource_type="TRANSACTIONAL_ID"),
+        allow("User:bob", "READ", "*", host="5.5.5.5"),
+    ]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("b", 1, False), TopicInfo("d", 1, False)]))
+
+    page = signed_in(ada).get(LIST, {"sort": sort})
+
+    assert [row.binding.resource_name for row in page.context["page"].object_list] == names
+
+
+def test_a_column_leads_to_the_other_way_and_then_to_none(browser):
+    def columns(sort):
+        page = browser.get(LIST, {"sort": sort, "principal": "User:bob"})
+        return {column.word: column for column in page.context["columns"]}
+
+    assert columns("")["Host"].url == "?sort=host&principal=User%3Abob"
+    assert columns("host")["Host"].url == "?sort=-host&principal=User%3Abob"
+    assert columns("-host")["Host"].url == "?principal=User%3Abob"
+    assert columns("-host")["Host"].direction == "descending"
+    assert columns("host")["Matches now"].url == "?sort=-matches&principal=User%3Abob"
+
+
+def test_a_sort_that_is_none_is_reported(browser):
+    page = browser.get(LIST, {"sort": "colour"})
+
+    assert page.status_code == 200
+    assert "sort is 'colour'; use one of operation, principal," in text(page)
+
+
+def test_the_number_of_rows_is_in_the_address_and_kept_for_the_next_list(browser):
+    def rows(**query):
+        return len(browser.get(LIST, query).context["page"].object_list)
+
+    assert rows() == 50
+    assert rows(rows="25") == 25
+    assert rows() == 25
+    assert rows(rows="1000000") == 25
+    assert rows(rows="100") == 63

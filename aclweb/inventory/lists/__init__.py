@@ -5,6 +5,7 @@ from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
 from aclweb.inventory.lists.groups import GROUP_SORTS, GROUPED_BY, AclGroup, grouped_acls
 from aclweb.inventory.lists.listing import (
+    COLUMN_SORTS,
     AclListFilters,
     AclRow,
     ListedAcls,
@@ -30,6 +31,7 @@ from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 
 __all__ = [
+    "COLUMN_SORTS",
     "GROUPED_BY",
     "GROUP_SORTS",
     "AclGroup",

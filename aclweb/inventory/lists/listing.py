@@ -29,6 +29,14 @@ from aclweb.inventory.models import Cluster
 
 MATCHES = ("exact", "affects", "starts")
 REACHES = ("exact", "prefix", "all", "unknown")
+MATCHES_NOW = "matches"
+_COLUMNS: Mapping[str, Callable[[AclBinding], Any]] = {
+    "operation": lambda acl: acl.operation.pascal,
+    "principal": lambda acl: acl.principal,
+    "resource": lambda acl: (acl.resource_name, acl.resource_type.code, acl.pattern_type.code),
+    "host": lambda acl: acl.host,
+}
+COLUMN_SORTS = (*_COLUMNS, MATCHES_NOW)
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ class AclListFilters:
     orphan: only ACLs that cover no existing name.
     keys: only the ACLs with these binding keys, which another room chose; None for all.
     without_keys: none of the ACLs with these keys. first_keys: those that come first, in this order.
+    sort: one of COLUMN_SORTS, with "-" before it for the last first; empty for the order of `list_acls`.
     """
 
     text: str = ""
@@ -110,6 +119,7 @@ class AclListFilters:
     keys: frozenset[str] | None = None
     without_keys: frozenset[str] = frozenset()
     first_keys: tuple[str, ...] = ()
+    sort: str = ""
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -120,6 +130,8 @@ class AclListFilters:
             raise AclError(f"match is {self.match!r}; use one of {', '.join(MATCHES)}.")
         if self.reach and self.reach not in REACHES:
             raise AclError(f"reach is {self.reach!r}; use one of {', '.join(REACHES)}.")
+        if self.sort and self.sort.removeprefix("-") not in COLUMN_SORTS:
+            raise AclError(f"sort is {self.sort!r}; use one of {', '.join(COLUMN_SORTS)}.")
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> Self:
@@ -216,19 +228,29 @@ def _listed(
 def _filtered(
     view: ClusterView, filters: AclListFilters
 ) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
-    in_reading_order = replace(filters, first_keys=())
+    in_reading_order = replace(filters, first_keys=(), sort="")
     if filters != in_reading_order:
         found, facets = _listed(view, in_reading_order)
-        return _sorted(found, filters), facets
+        return _sorted(view, found, filters), facets
     found = view.loaded.in_reading_order
     for test in _tests(view, filters):
         found = [binding for binding in found if test(binding)]
     return found, _facets(view, found)
 
 
-def _sorted(found: Sequence[AclBinding], filters: AclListFilters) -> Sequence[AclBinding]:
-    places = {key: place for place, key in enumerate(filters.first_keys)}
-    return sorted(found, key=lambda binding: places.get(binding_key(binding), len(places)))
+def _sorted(view: ClusterView, found: Sequence[AclBinding], filters: AclListFilters) -> Sequence[AclBinding]:
+    """Return the ACLs in the order of the filters; those that are alike in it stay in reading order."""
+    if filters.first_keys:
+        places = {key: place for place, key in enumerate(filters.first_keys)}
+        return sorted(found, key=lambda binding: places.get(binding_key(binding), len(places)))
+    column, descending = filters.sort.removeprefix("-"), filters.sort.startswith("-")
+    if column != MATCHES_NOW:
+        return sorted(found, key=_COLUMNS[column], reverse=descending)
+    counted = [(view.covered_now(binding), binding) for binding in found]
+    known = [(count, binding) for count, binding in counted if count is not None]
+    known.sort(key=lambda pair: pair[0], reverse=descending)
+    # What nobody can count comes last either way.
+    return [binding for _, binding in known] + [binding for count, binding in counted if count is None]
 
 
 def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]]:

@@ -132,33 +132,6 @@ def by_use(
     return replace(filters, keys=keys), faults
 
 
-def in_order(
-    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
-) -> tuple[AclListFilters, tuple[str, ...]]:
-    """Return the filters with the order that `sort=` of the address asks for; and what is unknown."""
-    sort = query.get("sort", "")
-    if sort in queries.USE_SORTS:
-        filters = replace(filters, first_keys=queries.keys_by_use(cluster, sort))
-    elif sort:
-        faults = (*faults, f"sort is {sort!r}; use one of {', '.join(queries.USE_SORTS)}.")
-    return filters, faults
-
-
-def sorts(query: QueryDict) -> dict[str, Choice]:
-    """Return the sorts by use, each as a link that turns it on, or off where it is on."""
-    words = {"last-used": "Last used", "requests": "Requests in 30 days"}
-    return {
-        sort.replace("-", "_"): Choice(
-            sort,
-            words[sort],
-            None,
-            query.get("sort") == sort,
-            without(query, "sort") if query.get("sort") == sort else with_field(query, "sort", sort),
-        )
-        for sort in queries.USE_SORTS
-    }
-
-
 def use_facet(query: QueryDict) -> Facet:
     """Return the links that filter by what the logs show; they are not counted, which would ask for every ACL."""
     current = query.get("use", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -19,10 +18,11 @@ from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import AclListFilters
-from aclweb.web.browse import acl_filters, acl_lenses
+from aclweb.web.browse import acl_columns, acl_filters, acl_lenses
+from aclweb.web.browse.acl_filters import Choice
 from aclweb.web.shell import as_of, exporting
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked, page_of
+from aclweb.web.shell.paging import SIZES, keep_size, page_asked, page_of, size_asked
 
 # More commands than this are a file and not a text for the clipboard.
 MOST_COPIED = 2_000
@@ -57,6 +57,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "acls": len(lists.all_acls(view, filters)),
         "by": by,
         "lenses": acl_lenses.tabs(request.GET, by),
+        "sizes": _sizes(request),
         "most_copied": MOST_COPIED,
         "exports": _exports(cluster.slug, request.GET),
         # An ACL of the past can be gone: nothing is chosen for a what-if there.
@@ -67,7 +68,11 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         if by
         else _rows(request, view, filters, (*faults, *wrong))
     )
-    return render_page(request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls")
+    response = render_page(
+        request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls"
+    )
+    keep_size(request, response)
+    return response
 
 
 def _rows(
@@ -75,13 +80,13 @@ def _rows(
 ) -> dict[str, Any]:
     """Return what the table of ACLs shows."""
     cluster = view.cluster
-    filters, faults = acl_filters.in_order(cluster, request.GET, filters, faults)
-    page = page_of(lists.acls_in(view, filters), page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    filters, faults = acl_columns.in_order(cluster, request.GET, filters, faults)
+    page = page_of(lists.acls_in(view, filters), page_asked(request.GET), size_asked(request))
     load = current_load(cluster)
     return {
         "faults": faults,
         "page": page,
-        "sorts": acl_filters.sorts(request.GET),
+        "columns": acl_columns.columns(request.GET, is_past=view.revision != cluster.revision),
         "uses": usage_of(cluster, [row.key for row in page.object_list], load=load),
         "freshness": freshness(cluster, load),
     }
@@ -93,7 +98,7 @@ def _groups(
     """Return what the table of groups shows."""
     sort, wrong = acl_lenses.sort_asked(request.GET)
     groups = lists.grouped_acls(view, filters, by, sort)
-    page = page_of(groups, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    page = page_of(groups, page_asked(request.GET), size_asked(request))
     return {
         "faults": (*faults, *wrong),
         "page": page,
@@ -118,7 +123,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     filters, wrong = acl_filters.read(request.GET)
     # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
     filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
-    filters, _ = acl_filters.in_order(cluster, request.GET, filters, ())
+    filters, _ = acl_columns.in_order(cluster, request.GET, filters, ())
     view = in_force(cluster, as_of.read(request, cluster).past)
     bindings = lists.all_acls(view, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
@@ -131,6 +136,17 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
         return redirect(listed)
     name = f"acls-{cluster.slug}-revision-{view.revision.number}"
     return exporting.acls_file(bindings, format, view.settings, name)
+
+
+def _sizes(request: HttpRequest) -> list[Choice]:
+    """Return the sizes that a page can have, as links."""
+    now = size_asked(request)
+    return [
+        Choice(
+            str(size), str(size), None, size == now, acl_filters.with_field(request.GET, "rows", str(size))
+        )
+        for size in SIZES
+    ]
 
 
 def _exports(slug: str, query: QueryDict) -> dict[str, str]:
@@ -146,6 +162,6 @@ def _exports(slug: str, query: QueryDict) -> dict[str, str]:
 def _filters_of(query: QueryDict) -> str:
     """Return the query of the list without what is not a filter."""
     kept = query.copy()
-    for name in ("page", "add", "format", acl_lenses.FIELD):
+    for name in ("page", "rows", "add", "format", acl_lenses.FIELD):
         kept.pop(name, None)
     return kept.urlencode()
