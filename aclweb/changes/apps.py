@@ -5,7 +5,12 @@ from importlib import import_module
 from django.apps import AppConfig
 
 # The modules that register verbs; they import models, so they wait until the apps are loaded.
-_VERBS = ("aclweb.changes.management.commands.change", "aclweb.changes.review", "aclweb.changes.rollout")
+_VERBS = (
+    "aclweb.changes.gate_settings",
+    "aclweb.changes.management.commands.change",
+    "aclweb.changes.review",
+    "aclweb.changes.rollout",
+)
 
 
 class ChangesConfig(AppConfig):

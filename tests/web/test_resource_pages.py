@@ -222,9 +222,7 @@ def test_one_of_a_kind_is_never_reported_as_many(browser, path):
     )
 
 
-def test_a_principal_page_has_its_acls_once_and_resources_with_the_same_acls_in_one_row(
-    cluster, ada, signed_in
-):
+def test_a_principal_page_has_its_acls_once_and_folds_names_with_the_same_acls(cluster, ada, signed_in):
     acls = [
         allow("User:cat", "READ", "orders.", pattern="PREFIXED"),
         allow("User:cat", "WRITE", "orders.c"),

@@ -45,7 +45,7 @@ def write_inputs(
 def _write_cluster(cluster: Cluster, folder: Path, ending: str) -> tuple[int | None, Path, Path]:
     """Write what is in force on a cluster, and its brokers; return the revision, and both files."""
     view = in_force(cluster)
-    snapshot = folder / f"snapshot{ending}.jsonl"
+    snapshot = folder / f"acls{ending}.jsonl"
     snapshot.write_text(snapshot_text(view), encoding="utf-8")
     brokers = folder / f"brokers{ending}.json"
     brokers.write_text(json.dumps(_brokers(cluster)), encoding="utf-8")

@@ -27,7 +27,7 @@ from aclweb.web.shell.htmx import render_page, wants_part
 @login_required
 @require_GET
 def ask(request: HttpRequest) -> HttpResponse:
-    """Answer a question about the current cluster; below it, what waits, the clusters and the newest changes."""
+    """Answer a question about the current cluster; without one show what waits, the clusters and the newest changes."""
     clusters = list(access.visible_clusters(request.user))
     cluster = frame.last_of(request, clusters)
     if cluster is None:
@@ -46,10 +46,11 @@ def ask(request: HttpRequest) -> HttpResponse:
     if not wants_part(request):
         assert isinstance(request.user, User)  # login_required
         context["changes"] = recent(request.user, clusters)
-        lines = [frame.cluster_line(each) for each in clusters]
-        context["waiting"] = waiting_changes(request.user)
-        context["postures"] = standings(lines)
-        context["troubled"] = [line for line in lines if line.tone == "bad" or line.cluster.held]
+        if not form.is_bound:
+            lines = [frame.cluster_line(each) for each in clusters]
+            context["waiting"] = waiting_changes(request.user)
+            context["postures"] = standings(lines)
+            context["troubled"] = [line for line in lines if line.tone == "bad" or line.cluster.held]
     if isinstance(form, ClientForm):
         verbs = verbs_with(form.client_action)
         word = dict(verbs)[form.client_action.name]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -13,10 +18,11 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
+from aclweb.changes.models import PolicyGate
 from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
 from aclweb.inventory.lists import names_known
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.clusters import acls_over_time
@@ -102,6 +108,21 @@ def accept_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("cluster", slug=slug)
 
 
+def _counts(cluster: Cluster) -> Mapping[str, object]:
+    """Return how many log sources, owned names and policy gates a cluster has, in one query."""
+    own = {"cluster": OuterRef("pk")}
+    return Cluster.objects.filter(pk=cluster.pk).values(
+        sources=_counted(LogSource.objects.filter(**own)),
+        owned=_counted(OwnedNames.objects.filter(**own)),
+        gates=_counted(PolicyGate.objects.filter(**own)),
+    )[0]
+
+
+def _counted(rows: QuerySet[Any]) -> Coalesce:
+    """Return how many rows there are of a cluster, as a column of it."""
+    return Coalesce(Subquery(rows.order_by().values("cluster").annotate(n=Count("pk")).values("n")), 0)
+
+
 def _page(
     request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200, error: str = ""
 ) -> HttpResponse:
@@ -115,6 +136,7 @@ def _page(
         "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
         "over_time": acls_over_time.drawn(cluster),
         "checks": declarations(cluster),
+        "counts": _counts(cluster),
         "topics_known": names_known(cluster, ResourceType.TOPIC),
         "groups_known": names_known(cluster, ResourceType.GROUP),
         "events": [
