@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
 
 
 def current_load(cluster: Cluster, *, manifest: bool = False) -> Load | None:
     """Return the newest complete load of the cluster's logs; manifest: whether its manifest will be asked for."""
+    return current_loads(cluster, manifest=manifest).first()
+
+
+def current_loads(cluster: Cluster, *, manifest: bool = False) -> QuerySet[Load]:
+    """Return the rows of which `current_load` is the first."""
     found = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at")
     # The manifest is large and few pages show it: unless wanted, it is read when it is asked for.
-    return (found if manifest else found.defer("manifest")).first()
+    return found if manifest else found.defer("manifest")

@@ -37,7 +37,7 @@ from django.db.models.functions import Coalesce
 from aclweb.acl.authorizer import Decision
 from aclweb.acl.logged import Cause, Used
 from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
-from aclweb.insights.current import current_load
+from aclweb.insights.current import current_load, current_loads
 from aclweb.insights.denial_bursts import Burst
 from aclweb.insights.denial_causes import Causes, causes_of, judged
 from aclweb.insights.denial_groups import WINDOWS
@@ -463,6 +463,20 @@ def denials_of(
     load = current_load(cluster)
     if load is None:
         return ()
+    return denials_in(load, cluster, resource=resource, principal=principal, in_force_since=in_force_since)
+
+
+def denials_in(
+    load: Load,
+    cluster: Cluster,
+    *,
+    resource: Resource | None = None,
+    principal: str | None = None,
+    in_force_since: InForceSince,
+    number: int | None = None,
+    just_read: bool = False,
+) -> Sequence[Denial]:
+    """Return the same of one load. number: how many there are, where the caller knows. just_read: as in `in_force`."""
     groups = groups_of(load, 0)
     if resource is not None:
         groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
@@ -470,8 +484,18 @@ def denials_of(
         groups = groups.filter(principal=principal)
     states = states_of(cluster, load, groups, in_force_since)
     window = days_of(load, 0)
-    made = partial(_rows, in_force(cluster), None, states, window, groups.order_by("-last_at", "key"))
-    return LazyRows(groups.count(), made)
+    now = in_force(cluster, just_read=just_read)
+    made = partial(_rows, now, None, states, window, groups.order_by("-last_at", "key"))
+    return LazyRows(groups.count() if number is None else number, made)
+
+
+def load_with_denials(cluster: Cluster, resource: Resource) -> tuple[Load | None, int]:
+    """Return the current load and how many groups of denials it holds on a resource; one query."""
+    groups = DenialGroup.objects.filter(load=OuterRef("pk"), lines__gt=0)
+    groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
+    number = groups.order_by().values("load").annotate(number=Count("pk")).values("number")
+    load = current_loads(cluster).annotate(denials_on=Coalesce(Subquery(number), 0)).first()
+    return load, load.denials_on if load is not None else 0
 
 
 def detail(load: Load, found: Denial) -> Detail:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 
 from django.db.models import Q, QuerySet, Sum
@@ -77,15 +77,17 @@ def days_of(load: Load, days: int = 0, *, most: int = 31) -> list[str]:
 def answers_by_day(
     load: Load, *, permitted: Sequence[int], denied: Sequence[int], most: int = 31
 ) -> tuple[tuple[str, int, int], ...]:
-    """Return (day, permitted, denied) for each of the last days of the log, none left out; four queries.
+    """Return (day, permitted, denied) for each of the last days of the log, none left out; three queries.
 
     permitted, denied: numbers of LoggedRequests whose lines are added.
     """
     window = days_of(load, most=most)
     if not window:
         return ()
-    span = {"first": date.fromisoformat(window[0]), "last": date.fromisoformat(window[-1])}
-    allowed, refused = (lines_by_day(load, numbers, **span) for numbers in (permitted, denied))
+    sets: dict[int, date] = {}
+    if permitted or denied:
+        sets = _sets_of(load, first=date.fromisoformat(window[0]), last=date.fromisoformat(window[-1]))
+    allowed, refused = (_lines_of(sets, numbers) for numbers in (permitted, denied))
     return tuple((day, allowed.get(day, 0), refused.get(day, 0)) for day in window)
 
 
@@ -94,9 +96,14 @@ def lines_by_day(load: Load, requests: Sequence[int], *, first: date, last: date
 
     requests: numbers of LoggedRequests. One query, and one for each 2,000 requests.
     """
-    if not requests:
-        return {}
-    sets = dict(load.day_sets.filter(day__range=(first, last)).values_list("pk", "day"))
+    return _lines_of(_sets_of(load, first=first, last=last), requests) if requests else {}
+
+
+def _sets_of(load: Load, *, first: date, last: date) -> dict[int, date]:
+    return dict(load.day_sets.filter(day__range=(first, last)).values_list("pk", "day"))
+
+
+def _lines_of(sets: Mapping[int, date], requests: Sequence[int]) -> dict[str, int]:
     found: dict[str, int] = defaultdict(int)
     for start in range(0, len(requests), _REQUESTS_AT_ONCE):
         some = requests[start : start + _REQUESTS_AT_ONCE]

@@ -86,13 +86,20 @@ class Traffic:
 def traffic(
     cluster: Cluster, *, resource: Resource | None = None, principal: str | None = None, days: int = 31
 ) -> Traffic:
-    """Return the logged requests on one resource, of one principal, or both; at most six queries.
+    """Return the logged requests on one resource, of one principal, or both; at most five queries.
 
     days: how many last days of the log, at most 90.
     """
     load = current_load(cluster)
     if load is None:
         return Traffic(None)
+    return traffic_in(load, resource=resource, principal=principal, days=days)
+
+
+def traffic_in(
+    load: Load, *, resource: Resource | None = None, principal: str | None = None, days: int = 31
+) -> Traffic:
+    """Return the same of one load; at most four queries."""
     rows = requests_of(load, resource=resource, principal=principal).order_by("-lines", "request")
     found = list(rows.values_list(*_COLUMNS)[: MOST_ROWS + 1])
     lines: dict[tuple[str, ...], Line] = {}

@@ -318,7 +318,7 @@ def test_the_tiles_of_insights_are_their_lists(browser):
 def test_a_topics_denials_are_those_of_the_inbox(browser):
     rows = [row for row in rows_of(browser, f"{C}/insights/") if row.resource.name == "stock"]
 
-    page = text(browser.get(f"{C}/topics/stock"))
+    page = text(browser.get(f"{C}/topics/stock?tab=denials"))
 
     assert len(rows) == 41
     assert str(len(rows)) in page.partition('id="denials')[2][:2_000] or "41" in page

@@ -152,7 +152,7 @@ def test_a_pasted_log_line_is_compared_with_the_acls_of_then(site, browser):
     assert answer.context["pasted_answer"].kind == "agrees"
 
 
-@pytest.mark.parametrize(("name", "most"), [("explain", 12), ("topic", 18), ("principal", 12), ("acls", 12)])
+@pytest.mark.parametrize(("name", "most"), [("explain", 12), ("topic", 12), ("principal", 12), ("acls", 12)])
 def test_the_past_costs_few_queries_more(name, most, site, browser, django_assert_max_num_queries):
     browser.get(site + at(PAGES[name], "1"))  # builds what was in force then
 

@@ -303,7 +303,8 @@ def test_a_page_with_a_chart_takes_few_queries(
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/c/test-eu/topics/payments.eu", "/c/test-eu/insights/use/?show=used"]
+    "address",
+    ["/", "/c/test-eu/topics/payments.eu?tab=traffic", "/c/test-eu/insights/use/?show=used"],
 )
 def test_a_page_without_a_drawn_chart_does_not_fetch_the_library(address, give, page_of):
     give()

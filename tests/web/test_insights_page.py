@@ -326,7 +326,7 @@ def test_a_group_that_is_being_fixed_leads_to_its_change(read_cluster, page, ada
         "fixed": 1,
         "ignored": 0,
     }
-    topic = client.get("/c/test-eu/topics/payments.eu")
+    topic = client.get("/c/test-eu/topics/payments.eu?tab=denials")
     (dan,) = [each for each in topic.context["denials"] if each.principal == "User:dan"]
     badge = topic.content.decode().split(f"open={dan.key}#denials")[1]
     assert badge.split("</a>")[0] == '">fixed'

@@ -73,12 +73,18 @@ def crowded(cluster, ada, signed_in):
 
 
 @pytest.mark.parametrize(
-    "address", ["topics/orders.eu", "topics/orders.eu?all=1", "principal/?name=User:bob"]
+    "address",
+    [
+        "topics/orders.eu",
+        "topics/orders.eu?all=1",
+        "topics/orders.eu?tab=acls",
+        "principal/?name=User:bob",
+    ],
 )
 def test_however_much_there_is_a_page_stays_small(crowded, address):
     page = text(crowded.get(f"/c/test-eu/{address}"))
 
-    assert len(page) < 100 * 1024
+    assert len(page) < 50 * 1024
     assert len(re.findall("<[a-z]", page)) < 2000
 
 
@@ -132,11 +138,58 @@ def test_a_cell_that_holds_from_some_hosts_is_explained_from_there(browser):
     assert "host=10.0.0.7" in browser.get(address)["Location"]
 
 
-def test_use_of_an_acl_is_reported_as_cannot_tell_where_no_log_was_read(browser):
-    page = browser.get("/c/test-eu/topics/orders.eu")
+def tabs_of(page) -> dict[str, str]:
+    """The tabs of a page with their addresses, in order; the number beside a word is left out."""
+    _, _, tabs = text(page).partition('aria-label="Parts of this page"')
+    links = re.findall(r'<a href="([^"]*)"[^>]*>([^<]*)', tabs.partition("</nav>")[0])
+    return {word.strip(): address for address, word in links}
 
-    assert "cannot tell" in text(page)
-    assert "Nobody has said where this cluster's authorizer logs are" in text(page)
+
+def test_each_part_of_a_resource_has_a_tab_of_its_own_address(browser):
+    tabs = tabs_of(browser.get("/c/test-eu/topics/orders.eu"))
+
+    assert tabs["Access"] == "/c/test-eu/topics/orders.eu"
+    for word, address in tabs.items():
+        page = browser.get(address)
+        assert page.status_code == 200
+        assert f'href="{address}" aria-current="page">{word}' in text(page)
+        assert "2 principals can read it" in text(page)
+
+
+def test_a_tab_keeps_the_moment_and_a_name_that_no_path_can_hold(browser, cluster):
+    sync(cluster, client=Answers(RULES[:1], topics=[TopicInfo("orders.eu", 12)]))
+
+    then = tabs_of(browser.get("/c/test-eu/topics/orders.eu?as_of=1&tab=acls"))
+    group = tabs_of(browser.get("/c/test-eu/resource/?type=GROUP&name=a/b&tab=acls"))
+
+    assert then["ACLs"] == "/c/test-eu/topics/orders.eu?tab=acls&as_of=1"
+    assert group["ACLs"] == "/c/test-eu/resource/?type=GROUP&name=a%2Fb&tab=acls"
+
+
+def test_an_address_of_a_resource_leads_to_the_same_tab_of_its_topic(browser):
+    page = browser.get("/c/test-eu/resource/?type=TOPIC&name=orders.eu&tab=acls")
+
+    assert page["Location"] == "/c/test-eu/topics/orders.eu?tab=acls"
+
+
+@pytest.mark.parametrize("tab", ["", "no-such-tab", "\x00"])
+def test_a_word_of_no_tab_shows_the_first(browser, tab):
+    assert browser.get("/c/test-eu/topics/orders.eu", {"tab": tab}).context["tab"] == "access"
+
+
+def test_a_name_that_no_topic_can_have_has_no_access_to_show(browser):
+    page = browser.get("/c/test-eu/resource/?type=TOPIC&name=a b")
+
+    assert "Access" not in tabs_of(page)
+    assert page.context["tab"] == "acls"
+
+
+def test_use_of_an_acl_is_reported_as_cannot_tell_where_no_log_was_read(browser):
+    acls = browser.get("/c/test-eu/topics/orders.eu?tab=acls")
+    denials = browser.get("/c/test-eu/topics/orders.eu?tab=denials")
+
+    assert "cannot tell" in text(acls)
+    assert "Nobody has said where this cluster's authorizer logs are" in text(denials)
 
 
 def test_a_topic_without_any_acl_says_what_then_decides(browser):

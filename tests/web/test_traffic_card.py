@@ -12,7 +12,7 @@ from aclweb.insights.load import load
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 - a fixture
 from tests.insights.results import file, request, write_result
 
-TOPIC = "/c/test-eu/topics/payments.eu"
+TOPIC = "/c/test-eu/topics/payments.eu?tab=traffic"
 BOB = "/c/test-eu/principal/?name=User:bob"
 REQUESTS = [
     request("User:bob", "READ", "payments.eu", allowed=True, decided_now="ALLOWED", lines=70),
@@ -99,6 +99,19 @@ def test_what_is_too_much_to_add_up_is_said_to_be_a_part(card, monkeypatch):
 
 
 def test_a_topic_that_nobody_used_says_so(card):
-    text, _ = card("/c/test-eu/topics/orders.none")
+    text, _ = card("/c/test-eu/topics/orders.none?tab=traffic")
 
     assert "The log has no request on it." in text
+
+
+@pytest.mark.parametrize(("tab", "most"), [("access", 8), ("acls", 12), ("denials", 11), ("traffic", 14)])
+def test_each_tab_of_a_topic_takes_few_queries(
+    card, ada, signed_in, tab, most, django_assert_max_num_queries
+):
+    card(TOPIC)
+    client = signed_in(ada)
+    address = f"/c/test-eu/topics/payments.eu?tab={tab}"
+    client.get(address)
+
+    with django_assert_max_num_queries(most):
+        client.get(address)

@@ -350,7 +350,9 @@ def test_the_map_takes_few_queries(give, cho, signed_in, django_assert_max_num_q
     [
         "topics/",
         "topics/orders",
-        "topics/payments.eu",
+        "topics/payments.eu?tab=acls",
+        "topics/payments.eu?tab=denials",
+        "topics/payments.eu?tab=traffic",
         "principal/?name=User:bob",
         "acls/?use=unused",
         "findings/",

@@ -31,9 +31,13 @@ def topic_access(
     *,
     host: str | None = None,
     as_of: Moment | None = None,
+    just_read: bool = False,
 ) -> ResourceAccess:
-    """Return who can do what with this resource, now or `as_of`; with `host`, for principals from there only."""
-    view = in_force(cluster, as_of)
+    """Return who can do what with this resource, now or `as_of`; with `host`, for principals from there only.
+
+    just_read: as in `in_force`.
+    """
+    view = in_force(cluster, as_of, just_read=just_read)
     resource = Resource(resource_type, name)
     known = view.known(resource_type)
     question = ("topic_access", resource, host, view.settings, known)

@@ -6,7 +6,7 @@ import calendar
 import datetime
 from dataclasses import dataclass
 
-from django.db.models import Count, Min
+from django.db.models import Count, Exists
 from django.db.models.functions import TruncDate
 
 from aclweb.inventory.models import Cluster, Revision
@@ -42,21 +42,19 @@ class MonthOfRevisions:
 
 
 def month_of_revisions(cluster: Cluster, month: datetime.date, *, today: datetime.date) -> MonthOfRevisions:
-    """Return the month that this day is in, or the nearest that can hold a revision; two queries at most."""
+    """Return the month that this day is in, or the nearest that can hold a revision; one query, or two."""
     month = max(datetime.date(FIRST_YEAR, 1, 1), min(month, today)).replace(day=1)
     after = _next(month)
     begin, end = (datetime.datetime.combine(day, datetime.time.min, datetime.UTC) for day in (month, after))
+    earlier = Revision.objects.filter(cluster=cluster, read_at__lt=begin)
     days = (
         Revision.objects.filter(cluster=cluster, read_at__gte=begin, read_at__lt=end)
         .order_by()
         .values(day=TruncDate("read_at", tzinfo=datetime.UTC))
-        .annotate(n=Count("pk"), least=Min("number"))
+        .annotate(n=Count("pk"), earlier=Exists(earlier))
     )
     found = {row["day"]: row["n"] for row in days}
-    is_first = (
-        any(row["least"] == 1 for row in days)
-        or not Revision.objects.filter(cluster=cluster, read_at__lt=begin).exists()
-    )
+    is_first = not (any(row["earlier"] for row in days) if days else earlier.exists())
     weeks = calendar.Calendar().monthdatescalendar(month.year, month.month)
     return MonthOfRevisions(
         first=month,

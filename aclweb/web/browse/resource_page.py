@@ -25,8 +25,8 @@ from aclweb.web.shell.paging import page_of
 # The types whose names a list can show, in the order of its tabs.
 LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
 
-# A row of the matrix is some sixty elements and four kilobytes, so these keep a page below two thousand elements.
-ROWS_SHOWN = 12
+# A row of the matrix is some sixty elements and four kilobytes: so many keep a page below 50 KiB and on one screen.
+ROWS_SHOWN = 8
 ACLS_SHOWN = 12
 FOLDED_SHOWN = 8
 # ACLs named in one address by their keys: web servers take some four thousand characters.
@@ -59,8 +59,8 @@ class ResourcePage:
         show_all: bool = False,
         page: int = 1,
     ) -> Self:
-        """Return the page of one resource; with `show_all` no principal is folded."""
-        access = topic_access(cluster, kind, name, as_of=as_of)
+        """Return the page of one resource of a cluster that was just read; with `show_all` no principal is folded."""
+        access = topic_access(cluster, kind, name, as_of=as_of, just_read=True)
         named = [row for row in access.rows if row.kind == "principal"]
         near = [row for row in named if show_all or _is_particular(row)]
         through_all = [row for row in named if not (show_all or _is_particular(row))]

@@ -12,22 +12,19 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.matching import topic_fault
-from aclweb.acl.model import Operation, ResourceType, number_of
-from aclweb.acl.notation import binding_key
-from aclweb.insights.coverage import coverage
-from aclweb.insights.denials import denials_of
-from aclweb.insights.queries import usage_of
-from aclweb.insights.traffic import Traffic, traffic
+from aclweb.acl.model import Operation, ResourceType
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
-from aclweb.web.browse import traffic_card, use_days
-from aclweb.web.browse.insight_tabs import since_in_force
+from aclweb.web.browse import resource_tabs
 from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
+
+# What htmx swaps in of a tab.
+PARTS = {"access": "browse/topics/_access.html"}
 
 
 @login_required
@@ -72,7 +69,8 @@ def resource(request: HttpRequest, slug: str) -> HttpResponse:
     name = request.GET.get("name", "")
     if kind is None or kind in (ResourceType.UNKNOWN, ResourceType.ANY) or not name:
         raise Http404("A resource is named by its type and its name, such as ?type=GROUP&name=billing.")
-    address = as_of.read(request, cluster).kept_in(links.resource(cluster, kind, name))
+    page = links.with_field(links.resource(cluster, kind, name), "tab", request.GET.get("tab", ""))
+    address = as_of.read(request, cluster).kept_in(page)
     if address != request.get_full_path() and not address.startswith(request.path):
         return redirect(address)
     return _page(request, cluster, kind, name)
@@ -119,6 +117,8 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         show_all="all" in request.GET,
         page=page_asked(request.GET),
     )
+    name_fault = _name_fault(kind, name)
+    tab = resource_tabs.tab_asked(request.GET, has_access=not name_fault)
     context: dict[str, Any] = {
         "cluster": cluster,
         "as_of": moment,
@@ -128,50 +128,15 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         "known": names_known(cluster, kind, declared=moment.past.declared if moment.past else None)
         if kind in LISTED.values()
         else None,
-        "name_fault": _name_fault(kind, name),
+        "name_fault": name_fault,
     }
-    if not wants_part(request) and not moment.is_past:
+    part = PARTS.get(tab)
+    if part is None or not wants_part(request):
+        asked = resource_tabs.Asked.of(cluster, moment, shown)
+        context |= resource_tabs.shown(asked, tab, has_access=not name_fault)
         # Who owned it in the past is not kept.
-        context["owned"] = lists.owner_of(cluster, kind.name, name)
-    if not wants_part(request):
-        listed = [*shown.acls, *shown.folded_acls_shown]
-        covered = coverage(cluster)
-        context |= {
-            "uses": usage_of(cluster, [binding_key(binding) for binding in listed], load=covered.load),
-            "denials": denials_of(
-                cluster, resource=shown.access.resource, in_force_since=since_in_force(cluster)
-            )
-            if covered.load is not None
-            else (),
-            "coverage": covered,
-            **_traffic(cluster, shown, has_log=covered.load is not None),
-        }
-    return render_page(
-        request, "browse/topics/detail.html", "browse/topics/_access.html", context, section="topics"
-    )
-
-
-def _traffic(cluster: Cluster, page: ResourcePage, *, has_log: bool) -> dict[str, Any]:
-    """Return the card of what the log shows, and how many of those who may do something did."""
-    found = traffic(cluster, resource=page.access.resource) if has_log else Traffic(None)
-    able = {
-        row.principal
-        for row in page.access.rows
-        if row.kind == "principal" and any(verdict.is_allowed_somewhere for verdict in row.verdicts)
-    }
-    configured = ""
-    if able and found.permits_logged:
-        used = len(able & found.principals)
-        configured = (
-            f"{used:,} of {number_of(len(able), 'principal', 'principals')} whom ACLs allow something "
-            f"{'was' if used == 1 else 'were'} logged."
-        )
-    resource = page.access.resource
-    days_url = use_days.address(cluster, type=resource.resource_type.name, name=resource.name)
-    return {
-        **traffic_card.shown(cluster, found, about="resource", days_url=days_url),
-        "configured": configured,
-    }
+        context["owned"] = None if moment.is_past else lists.owner_of(cluster, kind.name, name)
+    return render_page(request, "browse/topics/detail.html", part, context, section="topics")
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:

@@ -27,6 +27,11 @@ def resource(cluster: Cluster, resource_type: ResourceType | str, name: str) -> 
     return f"{reverse('resource', args=[cluster.slug])}?{encoded(type=kind, name=name)}"
 
 
+def with_field(address: str, name: str, text: str) -> str:
+    """Return the address with one field more in its query; with an empty text as it is."""
+    return f"{address}{'&' if '?' in address else '?'}{encoded(**{name: text})}" if text else address
+
+
 def principal(cluster: Cluster, name: str) -> str:
     """Return the address of the page about one principal."""
     return f"{reverse('principal', args=[cluster.slug])}?{encoded(name=name)}"
