@@ -127,6 +127,16 @@ class Findings:
             found = found.filter(names__contains=escape(text.casefold()))
         return FindingPage(found)
 
+    def keys(self, *, rule: str = "", can_go: bool = False) -> frozenset[str]:
+        """Return the keys of the ACLs with a finding: of this lint rule, or that can all go at once."""
+        found = self._found.filter(is_proposal=False)
+        if rule:
+            found = found.filter(rule=rule)
+        if can_go:
+            found = found.filter(can_go=True)
+        acls = found.order_by().values_list("acl", flat=True).iterator(chunk_size=5_000)
+        return frozenset(binding_key(binding_from_dict(json.loads(acl))) for acl in acls)
+
     @property
     def can_go(self) -> FindingPage:
         """What can all go at once without changing a decision."""
@@ -189,6 +199,18 @@ class FindingPage(Sequence[FindingRow]):
 def title(rule: str) -> str:
     """Return what a lint rule is about, in a few words."""
     return _TITLES.get(rule) or (RULES[rule].title if rule in RULES else rule)
+
+
+def is_rule(text: str) -> bool:
+    """Whether a finding can be of this lint rule."""
+    return text in _TITLES or text in RULES
+
+
+def newest(cluster: Cluster) -> Findings | None:
+    """Return the newest complete findings, which may be of a revision before; None without any. One query."""
+    done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).select_related("revision")
+    run = done.order_by("-done_at").first()
+    return Findings(run) if run is not None else None
 
 
 def findings(view: ClusterView) -> Findings | None:

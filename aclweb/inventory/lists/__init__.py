@@ -1,5 +1,6 @@
 """Which ACLs, names, principals and revisions are there, and how is the cluster?"""
 
+from aclweb.inventory.lists.ages import keys_added_since, keys_of_first_reading
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
 from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
@@ -52,6 +53,8 @@ __all__ = [
     "grouped_acls",
     "history",
     "hosts_like",
+    "keys_added_since",
+    "keys_of_first_reading",
     "list_acls",
     "list_names",
     "list_principals",

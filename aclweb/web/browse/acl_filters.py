@@ -10,19 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from django.http import QueryDict
 
 from aclweb.acl.model import AclError, ResourceType
-from aclweb.insights import queries
-from aclweb.insights.coverage import coverage
 from aclweb.inventory.lists import AclListFilters
-from aclweb.inventory.models import Cluster
-
-UNUSED, CANNOT_TELL = "unused", "cannot-tell"
-USES = (queries.NEEDED, queries.REPLACEABLE, queries.USED, UNUSED, CANNOT_TELL)
 
 FIELDS = (
     "text",
@@ -36,6 +30,8 @@ FIELDS = (
     "reach",
     "orphan",
     "use",
+    "finding",
+    "added",
 )
 _MATCHES = (("exact", "exact"), ("affects", "affects"), ("starts", "starts with"))
 _WORDS = {
@@ -112,46 +108,11 @@ def read(query: Mapping[str, str]) -> tuple[AclListFilters, tuple[str, ...]]:
     return AclListFilters.read(good), tuple(faults)
 
 
-def by_use(
-    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
-) -> tuple[AclListFilters, tuple[str, ...]]:
-    """Return the filters with the one of the address that asks the logs, `use=`; and what is unknown."""
-    use = query.get("use", "")
-    if not use:
-        return filters, faults
-    if use not in USES:
-        return filters, (*faults, f"use is {use!r}; use one of {', '.join(USES)}.")
-    reason = coverage(cluster).reason
-    if use == CANNOT_TELL:
-        known = queries.used_keys(cluster) | queries.unused_keys(cluster)
-        return replace(filters, without_keys=known), faults
-    if reason:
-        known_use = "unused" if use == UNUSED else "used"
-        faults = (*faults, f"Which ALLOW ACLs are {known_use} is unknown: {reason}.")
-    keys = queries.unused_keys(cluster) if use == UNUSED else queries.used_keys(cluster, use)
-    return replace(filters, keys=keys), faults
+def chips(query: QueryDict, filters: AclListFilters, stored: Mapping[str, tuple[str, str]]) -> list[Chip]:
+    """Return the filters in force in the order of a sentence.
 
-
-def use_facet(query: QueryDict) -> Facet:
-    """Return the links that filter by what the logs show; they are not counted, which would ask for every ACL."""
-    current = query.get("use", "")
-    return Facet(
-        "In the log",
-        tuple(
-            Choice(
-                use,
-                use.replace("-", " ").capitalize(),
-                None,
-                current == use,
-                without(query, "use") if current == use else with_field(query, "use", use),
-            )
-            for use in USES
-        ),
-    )
-
-
-def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
-    """Return the filters in force in the order of a sentence."""
+    stored: field -> (label, value) of those that ask what is stored beside the ACLs; see `acl_keys`.
+    """
     shown = {
         "text": ("holds", filters.text, True),
         "principal": ("principal", filters.principal, True),
@@ -162,7 +123,7 @@ def chips(query: QueryDict, filters: AclListFilters) -> list[Chip]:
         "host": ("host", filters.host, True),
         "reach": ("pattern", filters.reach, False),
         "orphan": ("covers", "nothing now" if filters.orphan else "", False),
-        "use": ("use", query.get("use", "").replace("-", " ") if query.get("use") in USES else "", False),
+        **{name: (label, value, False) for name, (label, value) in stored.items()},
     }
     return [
         Chip(label, value, is_name, without(query, name))

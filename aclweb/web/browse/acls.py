@@ -18,7 +18,7 @@ from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import AclListFilters
-from aclweb.web.browse import acl_columns, acl_filters, acl_lenses
+from aclweb.web.browse import acl_columns, acl_filters, acl_keys, acl_lenses
 from aclweb.web.browse.acl_filters import Choice
 from aclweb.web.shell import as_of, exporting
 from aclweb.web.shell.htmx import render_page
@@ -36,23 +36,27 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))
-    filters, faults = acl_filters.by_use(cluster, request.GET, *acl_filters.read(request.GET))
-    by, wrong = acl_lenses.asked(request.GET)
     moment = as_of.read(request, cluster)
     view = in_force(cluster, moment.past)
+    read, faults = acl_filters.read(request.GET)
+    kept = acl_keys.kept(view, moment, request.GET, read)
+    filters = kept.filters
+    by, wrong = acl_lenses.asked(request.GET)
+    faults = (*faults, *kept.faults, *wrong)
     context: dict[str, Any] = {
         "cluster": cluster,
         "as_of": moment,
         "listed": moment.revision or cluster.revision,
         "filters": filters,
-        "chips": acl_filters.chips(request.GET, filters),
+        "chips": acl_filters.chips(request.GET, filters, kept.shown),
         "kept": [
             (name, value) for name, value in request.GET.items() if name not in ("page", "add", "month")
         ],
+        "notes": kept.notes,
         "matches": acl_filters.matches(request.GET, filters),
         "facets": [
             *acl_filters.facets(request.GET, lists.acls_in(view, filters).facets),
-            acl_filters.use_facet(request.GET),
+            *acl_keys.facets(view, kept.findings, request.GET),
         ],
         "acls": len(lists.all_acls(view, filters)),
         "by": by,
@@ -63,11 +67,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         # An ACL of the past can be gone: nothing is chosen for a what-if there.
         "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
-    context |= (
-        _groups(request, view, filters, by, (*faults, *wrong))
-        if by
-        else _rows(request, view, filters, (*faults, *wrong))
-    )
+    context |= _groups(request, view, filters, by, faults) if by else _rows(request, view, filters, faults)
     response = render_page(
         request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls"
     )
@@ -120,15 +120,15 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     notation = exporting.NOTATIONS.get(format)
     if notation is None:
         raise Http404(f"There is no format {format!r}.")
-    filters, wrong = acl_filters.read(request.GET)
-    # What the log cannot tell of an ACL takes it out of the list, and so out of its export.
-    filters, _ = acl_filters.by_use(cluster, request.GET, filters, ())
-    filters, _ = acl_columns.in_order(cluster, request.GET, filters, ())
-    view = in_force(cluster, as_of.read(request, cluster).past)
+    moment = as_of.read(request, cluster)
+    view = in_force(cluster, moment.past)
+    read, wrong = acl_filters.read(request.GET)
+    # What nobody can tell of an ACL takes it out of the list, and so out of its export.
+    kept = acl_keys.kept(view, moment, request.GET, read)
+    filters, _ = acl_columns.in_order(cluster, request.GET, kept.filters, ())
     bindings = lists.all_acls(view, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
-    is_wrong = wrong or request.GET.get("use", "") not in ("", *acl_filters.USES)
-    if is_wrong or view.revision is None:
+    if wrong or kept.faults or view.revision is None:
         return redirect(listed)
     reason = exporting.why_not(bindings, format, view.settings)
     if reason is not None:

@@ -1,0 +1,183 @@
+"""Which ACLs are left by the filters that ask what is stored beside them: use, findings and age?
+
+`?use=unused`, `?finding=implied` (a lint rule, `any` or `can-go`) and `?added=30` (days, or `cannot-tell`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from django.http import QueryDict
+from django.utils import timezone
+
+from aclweb.acl.model import PermissionType, number_of
+from aclweb.insights import queries
+from aclweb.insights.current import current_load
+from aclweb.insights.unused import evidence_of
+from aclweb.inventory import lists
+from aclweb.inventory.current import ClusterView
+from aclweb.inventory.findings import Findings
+from aclweb.inventory.findings import pages as findings
+from aclweb.inventory.lists import AclListFilters
+from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
+from aclweb.web.shell.as_of import AsOf
+
+UNUSED, CANNOT_TELL = "unused", "cannot-tell"
+USES = (queries.NEEDED, queries.REPLACEABLE, queries.USED, UNUSED, CANNOT_TELL)
+ANY, CAN_GO = "any", "can-go"
+_FINDINGS = {ANY: "Any finding", CAN_GO: "Can be removed"}
+_ADDED = {
+    "7": "In the last 7 days",
+    "30": "In the last 30 days",
+    "90": "In the last 90 days",
+    CANNOT_TELL: "Cannot tell",
+}
+MOST_DAYS = 3_650
+# Beside a long list of lint rules the other filters would be out of sight.
+RULES_SHOWN = 8
+
+
+@dataclass
+class Kept:
+    """What the filters leave.
+
+    faults: words of the address that were not understood, and so left out. notes: what nobody can tell of what is left.
+    shown: field -> (label, value) of each filter in force. findings: the newest; None without any, and of the past.
+    """
+
+    filters: AclListFilters
+    findings: Findings | None
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    shown: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def only(self, keys: frozenset[str]) -> None:
+        """Leave no ACL but those with these keys."""
+        now = self.filters.keys
+        self.filters = replace(self.filters, keys=keys if now is None else now & keys)
+
+
+def kept(view: ClusterView, moment: AsOf, query: Mapping[str, str], filters: AclListFilters) -> Kept:
+    """Return the filters with those of the address that ask what is stored."""
+    found = Kept(filters, None if moment.is_past else findings.newest(view.cluster))
+    if use := query.get("use"):
+        _by_use(found, view, use)
+    if rule := query.get("finding"):
+        _by_finding(found, view, moment, rule)
+    if added := query.get("added"):
+        _by_age(found, view, moment, added)
+    return found
+
+
+def _by_use(found: Kept, view: ClusterView, use: str) -> None:
+    if use not in USES:
+        found.faults.append(f"use is {use!r}; use one of {', '.join(USES)}.")
+        return
+    cluster = view.cluster
+    found.shown["use"] = ("use", use.replace("-", " "))
+    if use == CANNOT_TELL:
+        known = queries.used_keys(cluster) | queries.unused_keys(cluster)
+        found.filters = replace(found.filters, without_keys=known)
+        return
+    if reason := evidence_of(current_load(cluster)).why_not.get(PermissionType.ALLOW, ""):
+        found.notes.append(
+            f"Which ALLOW ACLs are {'unused' if use == UNUSED else 'used'} is unknown: {reason}."
+        )
+    found.only(queries.unused_keys(cluster) if use == UNUSED else queries.used_keys(cluster, use))
+
+
+def _by_finding(found: Kept, view: ClusterView, moment: AsOf, rule: str) -> None:
+    if rule not in _FINDINGS and not findings.is_rule(rule):
+        found.faults.append(
+            f"finding is {rule!r}; use any, can-go, or the id of a lint rule such as implied."
+        )
+        return
+    found.shown["finding"] = ("finding", _FINDINGS.get(rule) or findings.title(rule))
+    known = found.findings
+    if known is None:
+        found.notes.append(
+            "Findings are known of the ACLs in force now, and not of the past."
+            if moment.is_past
+            else "No findings are known yet. The page Findings works them out."
+        )
+        found.only(frozenset())
+        return
+    if known.revision != view.revision and view.revision is not None:
+        found.notes.append(
+            f"These findings are of revision {known.revision.number:,}; "
+            f"revision {view.revision.number:,} has not been checked yet."
+        )
+    found.only(
+        view.loaded.remember(
+            ("finding_keys", known.run.pk, rule),
+            lambda: known.keys(rule="" if rule in _FINDINGS else rule, can_go=rule == CAN_GO),
+        )
+    )
+
+
+def _by_age(found: Kept, view: ClusterView, moment: AsOf, added: str) -> None:
+    if added == CANNOT_TELL:
+        found.shown["added"] = ("added", "cannot tell")
+        found.only(lists.keys_of_first_reading(view))
+        return
+    days = int(added) if added.isascii() and added.isdecimal() and len(added) < 6 else 0
+    if not 1 <= days <= MOST_DAYS:
+        found.faults.append(
+            f"added is {added!r}; use a number of days from 1 to {MOST_DAYS:,}, or cannot-tell."
+        )
+        return
+    found.shown["added"] = ("added in the last", number_of(days, "day", "days"))
+    since = _end(moment) - timedelta(days=days)
+    known, unknown = lists.keys_added_since(view, since)
+    found.only(known)
+    if unknown:
+        found.notes.append(
+            f"{number_of(len(unknown), 'ACL was', 'ACLs were')} there when aclweb first read this cluster, "
+            "and nobody can tell whether older. They are not in this list."
+        )
+
+
+def _end(moment: AsOf) -> datetime:
+    if moment.revision is None:
+        return timezone.now()
+    return moment.time or moment.revision.read_at
+
+
+def facets(view: ClusterView, known: Findings | None, query: QueryDict) -> list[Facet]:
+    """Return the links that filter by what is stored; they are not counted, which would ask for every ACL.
+
+    known: the findings that can be filtered by.
+    """
+    found = [
+        _facet(query, "In the log", "use", {use: use.replace("-", " ").capitalize() for use in USES}),
+        _facet(query, "Added", "added", _ADDED),
+    ]
+    if known is None:
+        return found
+    counted = view.loaded.remember(("finding_rules", known.run.pk), lambda: known.matching().by_rule())
+    rules = {rule: title for _, rule, title, _ in counted[:RULES_SHOWN]}
+    asked = query.get("finding", "")
+    if asked not in rules and findings.is_rule(asked):
+        rules[asked] = findings.title(asked)
+    if rules:
+        found.append(_facet(query, "Findings", "finding", {**_FINDINGS, **rules}))
+    return found
+
+
+def _facet(query: QueryDict, label: str, name: str, words: Mapping[str, str]) -> Facet:
+    current = query.get(name, "")
+    return Facet(
+        label,
+        tuple(
+            Choice(
+                value,
+                word,
+                None,
+                current == value,
+                without(query, name) if current == value else with_field(query, name, value),
+            )
+            for value, word in words.items()
+        ),
+    )
