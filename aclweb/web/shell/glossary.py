@@ -105,5 +105,5 @@ OURS = (
 def index(request: HttpRequest) -> HttpResponse:
     """Show what every word means."""
     operations = [Term(operation.pascal, meaning) for operation, meaning in OPERATIONS.items()]
-    parts = (("Operations", operations), ("Kafka's words", KAFKAS), ("Words of aclweb", OURS))
-    return render_page(request, "shell/glossary.html", None, {"parts": parts})
+    sides = [(("Operations", operations), ("Kafka's words", KAFKAS)), (("Words of aclweb", OURS),)]
+    return render_page(request, "shell/glossary.html", None, {"sides": sides})
