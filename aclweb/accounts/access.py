@@ -71,6 +71,14 @@ def visible_clusters(user: User | AnonymousUser) -> QuerySet[Cluster]:
     return clusters.filter(pk__in=_grants_of(user).values("cluster"))
 
 
+def clusters_to_request_on(user: User | AnonymousUser) -> QuerySet[Cluster]:
+    """Return the clusters on which this person may request changes, for some names at least; with their revision."""
+    clusters = visible_clusters(user)
+    if user.is_superuser or not user.is_active:
+        return clusters
+    return clusters.filter(pk__in=_grants_of(user).filter(role__gte=_NEEDED["request"]).values("cluster"))
+
+
 def cluster_or_404(user: User | AnonymousUser, slug: str) -> Cluster:
     """Return the cluster, or raise Http404 where it does not exist for this person."""
     cluster = visible_clusters(user).filter(slug=slug).first()

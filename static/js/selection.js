@@ -1,4 +1,5 @@
-/* Rows picked in a list: [data-select-all] picks all, [data-selection] appears with its count while any is picked. */
+/* Rows picked in a list: [data-select-all] picks all, [data-selection] appears with its count while any is picked,
+   and each [data-selection-number] in it says how many. */
 (function () {
   "use strict";
 
@@ -16,6 +17,7 @@
     const people = new Set(picked.map((box) => box.dataset.principal));
     const count = bar.querySelector("[data-selection-count]");
     if (count) count.textContent = picked.length === 1 ? "1 ACL selected" : `${picked.length} ACLs selected`;
+    for (const number of bar.querySelectorAll("[data-selection-number]")) number.textContent = picked.length;
     const note = bar.querySelector("[data-selection-note]");
     if (note) note.textContent = people.size === 1 ? "for 1 principal" : `for ${people.size} principals`;
   }

@@ -209,7 +209,7 @@ def test_selected_acls_show_a_bar_that_leads_to_a_what_if(visit):
     page.get_by_label("Select every ACL on this page").check()
     bar = page.get_by_text("2 ACLs selected")
     bar.wait_for()
-    page.get_by_role("button", name="Simulate removing them").click()
+    page.get_by_role("button", name="Simulate removing 2").click()
     page.wait_for_url("**/what-if/**")
 
     assert page.locator(".draft-lines li").count() == 2

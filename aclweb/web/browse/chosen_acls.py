@@ -1,0 +1,136 @@
+"""What can be done with the ACLs chosen in the list? Clone them to other principals, or copy them to another cluster.
+
+Both end in a draft of the what-if, and nothing is requested here. They are posted, by the keys that the list gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from aclweb.accounts import access
+from aclweb.accounts.models import User
+from aclweb.acl.model import AclBinding, number_of
+from aclweb.acl.notation import binding_key
+from aclweb.inventory.current import ClusterView, in_force
+from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of
+from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.typed_principal import read_principals
+
+# The page names so many of the chosen ACLs; it holds all of them.
+SHOWN = 10
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+class _Wrong(ValueError):
+    """What was typed leads to no draft; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The ACLs of a draft on a cluster, without those in force there. there: how many of these were left out."""
+
+    view: ClusterView
+    bindings: tuple[AclBinding, ...]
+    there: int
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask where the chosen ACLs go, `do=clone` or `copy`; once that is said, lead to the draft."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if not access.may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    assert isinstance(request.user, User)  # login_required
+    view = in_force(cluster)
+    chosen = _chosen(view, request.POST.getlist("remove_key"))
+    if not chosen:
+        messages.error(request, "No ACL in force was chosen. Mark the ACLs in the list first.")
+        return redirect("acls", slug=slug)
+    do, faults = request.POST.get("do", ""), {}
+    try:
+        if do == "clone":
+            return _draft(request, _cloned(view, chosen, request.POST.get("principals", "")))
+        if do == "copy":
+            return _draft(request, _copied(request.user, slug, chosen, request.POST.get("to", "")))
+    except _Wrong as error:
+        faults[do] = str(error)
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "chosen": chosen,
+        "shown": chosen[:SHOWN],
+        "more": max(0, len(chosen) - SHOWN),
+        "keys": [binding_key(binding) for binding in chosen],
+        "targets": access.clusters_to_request_on(request.user).exclude(pk=cluster.pk),
+        "principals": request.POST.get("principals", ""),
+        "to": request.POST.get("to", ""),
+        "faults": faults,
+    }
+    return render_page(
+        request, "browse/acls/chosen.html", None, context, section="acls", status=422 if faults else 200
+    )
+
+
+def _chosen(view: ClusterView, keys: Sequence[str]) -> tuple[AclBinding, ...]:
+    """Return the ACLs in force with these keys, in the order of the list."""
+    wanted = {key for key in keys[:MOST_LINES] if _KEY.fullmatch(key)}
+    if not wanted:
+        return ()
+    return tuple(acl for acl in view.loaded.in_reading_order if binding_key(acl) in wanted)
+
+
+def _cloned(view: ClusterView, chosen: Sequence[AclBinding], text: str) -> _Made:
+    typed = read_principals(text, MOST_AT_ONCE)
+    if typed.fault:
+        raise _Wrong(typed.fault)
+    if not typed.principals:
+        raise _Wrong("Name a principal such as User:billing-svc, or several separated by commas.")
+    if len(chosen) * len(typed.principals) > MOST_LINES:
+        raise _Wrong(
+            f"{len(chosen):,} ACLs for {len(typed.principals):,} principals are more than the {MOST_LINES:,} "
+            "that a draft may have. Choose fewer."
+        )
+    return _new_in(view, [replace(acl, principal=who) for who in typed.principals for acl in chosen])
+
+
+def _copied(person: User, slug: str, chosen: Sequence[AclBinding], to: str) -> _Made:
+    target = access.clusters_to_request_on(person).exclude(slug=slug).filter(slug=to).first()
+    if target is None:
+        raise _Wrong("Choose a cluster on which you may request changes.")
+    if target.revision is None:
+        raise _Wrong(f"{target.name} has not been synced yet, so nobody can tell which of these ACLs it has.")
+    return _new_in(in_force(target), chosen)
+
+
+def _new_in(view: ClusterView, bindings: Sequence[AclBinding]) -> _Made:
+    new = tuple(dict.fromkeys(binding for binding in bindings if binding not in view.index))
+    if not new:
+        raise _Wrong(f"All of these ACLs are in force on {view.cluster.name} already.")
+    return _Made(view, new, sum(binding in view.index for binding in set(bindings)))
+
+
+def _draft(request: HttpRequest, made: _Made) -> HttpResponse:
+    """Lead to the what-if on the cluster with these ACLs to add."""
+    assert isinstance(request.user, User)  # login_required
+    cluster = made.view.cluster
+    lines = [Line("add", binding) for binding in made.bindings]
+    address = address_of(lines, cluster=cluster, person=request.user)
+    if not address:
+        raise _Wrong("These ACLs are too long for one draft. Choose fewer.")
+    if made.there:
+        messages.info(
+            request,
+            f"{number_of(made.there, 'ACL is', 'ACLs are')} in force on {cluster.name} already, "
+            "and not in this draft.",
+        )
+    return redirect(address)

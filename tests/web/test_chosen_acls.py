@@ -1,0 +1,96 @@
+"""The ACLs chosen in the list can be cloned to principals and copied to a cluster: each ends in a draft."""
+
+from __future__ import annotations
+
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+
+from aclweb.accounts.models import Grant, Role
+from aclweb.acl.notation import binding_key
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow, deny
+from tests.inventory.answering_cluster import Answers
+
+CHOSEN = "/c/test-eu/acls/chosen/"
+READ, WRITE = allow("User:bob", "READ", "orders"), deny("User:bob", "WRITE", "orders")
+KEYS = [binding_key(READ), binding_key(WRITE)]
+
+
+@pytest.fixture
+def browser(cluster, ada, signed_in):
+    sync(cluster, client=Answers([READ, WRITE, allow("User:cat", "READ", "orders")]))
+    return signed_in(ada)
+
+
+def drafted(browser, answer):
+    assert answer.status_code == 302
+    assert "/what-if/" in answer["Location"]
+    lines = browser.get(answer["Location"]).context["draft"].lines
+    return {(line.op, line.binding.principal, line.binding.operation.name) for line in lines}
+
+
+def test_clones_are_a_draft_of_each_acl_for_each_principal_without_those_in_force(browser):
+    answer = browser.post(CHOSEN, {"remove_key": KEYS, "do": "clone", "principals": "User:cat, User:dan"})
+
+    assert drafted(browser, answer) == {
+        ("add", "User:cat", "WRITE"),
+        ("add", "User:dan", "READ"),
+        ("add", "User:dan", "WRITE"),
+    }
+
+
+def test_copies_are_a_draft_on_the_other_cluster(browser, other_cluster, ada):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.REQUESTER)
+    sync(other_cluster, client=Answers([READ]))
+
+    answer = browser.post(CHOSEN, {"remove_key": KEYS, "do": "copy", "to": "test-us"})
+
+    assert urlsplit(answer["Location"]).path == "/c/test-us/what-if/"
+    assert drafted(browser, answer) == {("add", "User:bob", "WRITE")}
+
+
+def test_only_clusters_on_which_one_may_request_can_be_copied_to(browser, other_cluster, ada):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    sync(other_cluster, client=Answers([]))
+
+    page = browser.post(CHOSEN, {"remove_key": KEYS})
+    answer = browser.post(CHOSEN, {"remove_key": KEYS, "do": "copy", "to": "test-us"})
+
+    assert "There is no other cluster on which you may request changes." in page.content.decode()
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("principals", "sentence"),
+    [
+        ("", "Name a principal such as User:billing-svc"),
+        ("User:bob", "All of these ACLs are in force on test-eu already."),
+        (" ,User:x y-----BEGIN CERTIFICATE-----", "principal such as User:billing-svc"),
+    ],
+)
+def test_what_cannot_be_drafted_is_said_beside_the_field_and_nothing_is_lost(browser, principals, sentence):
+    page = browser.post(CHOSEN, {"remove_key": KEYS, "do": "clone", "principals": principals})
+
+    shown = unescape(page.content.decode())
+    assert page.status_code == 422
+    assert sentence in shown
+    assert 'aria-describedby="clone-fault"' in shown
+    assert page.context["keys"] == [KEYS[1], KEYS[0]]
+
+
+def test_the_buttons_say_how_many_acls_were_chosen(browser, other_cluster, ada):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.REQUESTER)
+
+    shown = browser.post(CHOSEN, {"remove_key": KEYS}).content.decode()
+
+    assert "2 chosen ACLs" in shown
+    assert "Draft 2 ACLs for each" in shown
+    assert "Draft 2 ACLs there" in shown
+
+
+def test_keys_that_are_none_choose_nothing(browser):
+    answer = browser.post(CHOSEN, {"remove_key": ["x", "0" * 64]}, follow=True)
+
+    assert "No ACL in force was chosen." in answer.content.decode()
