@@ -134,8 +134,8 @@ def _by_age(found: Kept, view: ClusterView, moment: AsOf, added: str) -> None:
     found.only(known)
     if unknown:
         found.notes.append(
-            f"{number_of(len(unknown), 'ACL was', 'ACLs were')} there when aclweb first read this cluster, "
-            "and nobody can tell whether older. They are not in this list."
+            f"{number_of(len(unknown), 'ACL was', 'ACLs were')} there when aclweb first read this cluster: "
+            "nobody can tell their age, and they are not in this list."
         )
 
 
