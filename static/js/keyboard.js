@@ -60,6 +60,8 @@
       k: () => move(-1),
       x: () => press("input[type=checkbox]"),
       e: () => press("[data-explain]"),
+      // On a link, a button or a box, Enter is the browser's.
+      Enter: () => event.target.closest("a, button, summary, input") || press("a[data-enter]") || press("a[href]"),
     };
     if (acts[event.key]) {
       if (event.key === "/") event.preventDefault();

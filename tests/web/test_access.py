@@ -108,6 +108,8 @@ TABLE: dict[str, Row] = {
     "principal": Row(f"{C}principal/?name=User:bob", SEEN),
     "least-privilege": Row(f"{C}principal/least-privilege/?name=User:bob", SEEN),
     "acls": Row(f"{C}acls/", SEEN),
+    # No ACL has this key.
+    "acl": Row(f"{C}acls/one/?key=x", (302, 404, 404, 404, 404, 404)),
     # Nothing is chosen, so who may request is led back to the list.
     "acls-chosen": Row(f"{C}acls/chosen/", (302, 404, 403, 302, 302, 302), "post"),
     "acls-export": Row(f"{C}acls/export/?format=csv", SEEN),

@@ -334,6 +334,23 @@ def test_the_theme_that_was_chosen_stays(visit):
     assert page.locator("html").get_attribute("data-theme") == "dark"
 
 
+def test_keys_explain_a_row_and_open_what_it_is_about(visit):
+    page = visit("/c/test-eu/acls/?principal=User:dan")
+    listed = page.url
+
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    page.keyboard.press("e")
+    page.locator("#reason").get_by_text("when aclweb first read this cluster").wait_for()
+    assert page.url == listed
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/topics/|/principal/"))
+
+    assert page.watch.complaints == []
+
+
 def test_keys_search_and_go(visit):
     page = visit("/clusters/")
 

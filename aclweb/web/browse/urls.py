@@ -4,6 +4,7 @@ from django.urls import path
 
 from aclweb.web.browse import (
     access_graph,
+    acl_menu,
     acls,
     analyses,
     analysis_page,
@@ -41,6 +42,7 @@ urlpatterns = [
     path("c/<slug:slug>/principal/least-privilege/", least_privilege.detail, name="least-privilege"),
     path("c/<slug:slug>/acls/", acls.index, name="acls"),
     path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
+    path("c/<slug:slug>/acls/one/", acl_menu.detail, name="acl"),
     path("c/<slug:slug>/acls/chosen/", chosen_acls.detail, name="acls-chosen"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),
     path("c/<slug:slug>/findings/again/", findings.again, name="findings-again"),
