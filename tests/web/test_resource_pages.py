@@ -78,6 +78,7 @@ def crowded(cluster, ada, signed_in):
         "topics/orders.eu",
         "topics/orders.eu?all=1",
         "topics/orders.eu?tab=acls",
+        "topics/orders.eu?tab=groups",
         "principal/?name=User:bob",
     ],
 )
@@ -182,6 +183,49 @@ def test_a_name_that_no_topic_can_have_has_no_access_to_show(browser):
 
     assert "Access" not in tabs_of(page)
     assert page.context["tab"] == "acls"
+
+
+GROUP_ACLS = [
+    allow("User:bob", "READ", "billing", resource_type="GROUP"),
+    allow("User:cat", "ALL", "cats-", resource_type="GROUP", pattern="PREFIXED"),
+    deny("User:cat", "READ", "*", resource_type="GROUP"),
+    deny("User:eve", "READ", "billing", resource_type="GROUP"),
+    *(allow(f"User:{name}", "READ", "orders.eu") for name in ("cat", "eve")),
+]
+
+
+@pytest.mark.parametrize("groups", [["billing"], None])
+def test_each_reader_has_its_groups_or_why_it_cannot_consume_whether_groups_are_listed_or_not(
+    browser, cluster, groups
+):
+    topics = [TopicInfo("orders.eu", 12)]
+    sync(cluster, client=Answers([RULES[0], *GROUP_ACLS], topics=topics, groups=groups))
+
+    page = browser.get("/c/test-eu/topics/orders.eu?tab=groups")
+
+    rows = {found.principal: found for found, *_ in page.context["reader_rows"]}
+    assert {name: found.why_none for name, found in rows.items()} == {
+        "User:bob": "",
+        "User:cat": "a DENY overrides each ACL for a group",
+        "User:eve": "no ACL for any group",
+    }
+    assert [binding.resource_name for binding in rows["User:bob"].named] == ["billing"]
+    assert "cannot consume: no ACL for any group" in text(page)
+    assert ("Groups that ACLs or the log name are listed here" in text(page)) is (groups is None)
+
+
+def test_the_readers_of_a_topic_come_in_pages(crowded):
+    address = "/c/test-eu/topics/orders.eu?tab=groups&page=2"
+
+    part = crowded.get(address, headers={"HX-Request": "true"})
+
+    assert "<html" not in text(part)
+    assert part.context["readers"].number == 2
+    assert "Page 2 of " in text(part)
+
+
+def test_only_topics_have_a_tab_of_groups(browser):
+    assert "Groups" not in tabs_of(browser.get("/c/test-eu/resource/?type=GROUP&name=billing"))
 
 
 def test_use_of_an_acl_is_reported_as_cannot_tell_where_no_log_was_read(browser):

@@ -104,7 +104,9 @@ def test_a_topic_that_nobody_used_says_so(card):
     assert "The log has no request on it." in text
 
 
-@pytest.mark.parametrize(("tab", "most"), [("access", 8), ("acls", 12), ("denials", 11), ("traffic", 14)])
+@pytest.mark.parametrize(
+    ("tab", "most"), [("access", 8), ("acls", 12), ("groups", 10), ("denials", 11), ("traffic", 14)]
+)
 def test_each_tab_of_a_topic_takes_few_queries(
     card, ada, signed_in, tab, most, django_assert_max_num_queries
 ):
@@ -115,3 +117,15 @@ def test_each_tab_of_a_topic_takes_few_queries(
 
     with django_assert_max_num_queries(most):
         client.get(address)
+
+
+def test_a_reader_in_the_log_is_listed_with_the_groups_that_it_used(card, ada, signed_in):
+    used = {"resource_type": "GROUP", "allowed": True, "decided_now": "ALLOWED"}
+    card(TOPIC, [*REQUESTS, request("User:bob", "READ", "billing", lines=6, **used)])
+
+    page = signed_in(ada).get("/c/test-eu/topics/payments.eu?tab=groups")
+
+    (bob,) = page.context["reader_rows"]
+    found, able, last, groups = bob
+    assert (found.principal, able, last is not None) == ("User:bob", True, True)
+    assert [(group.name, group.lines) for group in groups] == [("billing", 6)]

@@ -2,6 +2,7 @@
 
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
+from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.access.resource import topic_access
 
 __all__ = [
@@ -9,7 +10,10 @@ __all__ = [
     "Cell",
     "PrincipalAccess",
     "Reach",
+    "ReaderGroups",
     "ResourceAccess",
+    "groups_of_readers",
     "principal_access",
+    "readers_of",
     "topic_access",
 ]

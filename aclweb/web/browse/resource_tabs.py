@@ -5,26 +5,32 @@ Each tab is an address of its own, `?tab=acls`, and asks only for what it shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from aclweb.acl.model import Resource, number_of
+from aclweb.acl.model import Resource, ResourceType, number_of
 from aclweb.acl.notation import binding_key
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_in, load_with_denials
 from aclweb.insights.models import Load
 from aclweb.insights.queries import usage_of
+from aclweb.insights.readers import groups_used, last_reads
 from aclweb.insights.traffic import Traffic, traffic_in
+from aclweb.inventory.access import groups_of_readers, readers_of
+from aclweb.inventory.current import in_force
+from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.insight_tabs import Tab, since_in_force
 from aclweb.web.browse.resource_page import ResourcePage
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
+from aclweb.web.shell.paging import page_of
 
 FIELD = "tab"
 DENIALS_SHOWN = 20
+READERS_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Asked:
     """The resource that a page is about, and the moment.
 
     load: of the log, None without one; denials: how many groups of denials on the resource it holds.
+    number: of the page that is asked for, of a tab whose list has pages.
     """
 
     cluster: Cluster
@@ -39,11 +46,12 @@ class Asked:
     page: ResourcePage
     load: Load | None
     denials: int
+    number: int
 
     @classmethod
-    def of(cls, cluster: Cluster, moment: AsOf, page: ResourcePage) -> Self:
+    def of(cls, cluster: Cluster, moment: AsOf, page: ResourcePage, number: int) -> Self:
         """Return what the tabs ask about; one query."""
-        return cls(cluster, moment, page, *load_with_denials(cluster, page.access.resource))
+        return cls(cluster, moment, page, *load_with_denials(cluster, page.access.resource), number)
 
     @property
     def resource(self) -> Resource:
@@ -55,15 +63,19 @@ class Asked:
         return self.moment.kept_in(links.with_field(page, FIELD, "" if tab == "access" else tab))
 
 
-def tab_asked(query: Mapping[str, str], *, has_access: bool) -> str:
-    """Return the name of the tab in `?tab=`; for any other word the first one. has_access: whether there is Access."""
+def names_of(kind: ResourceType, *, has_access: bool) -> list[str]:
+    """Return the tabs of a resource of this type, in order. has_access: whether anybody can do anything with it."""
+    left_out = {"access": not has_access, "groups": kind is not ResourceType.TOPIC}
+    return [name for name in _WORDS if not left_out.get(name, False)]
+
+
+def tab_asked(query: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return which of these tabs `?tab=` names; for any other word the first one."""
     asked = query.get(FIELD, "")
-    if asked in _WORDS and (asked != "access" or has_access):
-        return asked
-    return "access" if has_access else "acls"
+    return asked if asked in names else names[0]
 
 
-def shown(asked: Asked, tab: str, *, has_access: bool) -> dict[str, Any]:
+def shown(asked: Asked, tab: str, names: Sequence[str]) -> dict[str, Any]:
     """Return the tabs with their numbers, and what the tab shows."""
     numbers = {"acls": len(asked.page.access.bindings)}
     if asked.load is not None:
@@ -71,8 +83,7 @@ def shown(asked: Asked, tab: str, *, has_access: bool) -> dict[str, Any]:
     tones = {"denials": "deny" if asked.denials else ""}
     tabs = [
         Tab(name, word, asked.url(name), numbers.get(name), tones.get(name, ""))
-        for name, word in _WORDS.items()
-        if name != "access" or has_access
+        for name, word in ((name, _WORDS[name]) for name in names)
     ]
     return {"tabs": tabs, FIELD: tab, **(_SHOWN[tab](asked) if tab in _SHOWN else {})}
 
@@ -95,6 +106,25 @@ def _denied(asked: Asked) -> dict[str, Any]:
         just_read=True,
     )
     return {"denials": found, "denials_shown": found[:DENIALS_SHOWN]}
+
+
+def _groups(asked: Asked) -> dict[str, Any]:
+    """Return a page of the readers of a topic, those by ACLs first, with their groups by ACLs and by the log."""
+    able = readers_of(asked.page.access)
+    read = last_reads(asked.load, asked.resource) if asked.load is not None else {}
+    page = page_of([*able, *sorted(read.keys() - set(able))], asked.number, READERS_SHOWN)
+    view = in_force(asked.cluster, asked.moment.past, just_read=True)
+    used = groups_used(asked.load, list(page)) if asked.load is not None else {}
+    declared = asked.moment.past.declared if asked.moment.past else None
+    return {
+        "readers": page,
+        "reader_rows": [
+            (found, found.principal in able, read.get(found.principal), used.get(found.principal, ()))
+            for found in groups_of_readers(view, page)
+        ],
+        "permits_logged": asked.load is not None and asked.load.permits_seen,
+        "groups_known": names_known(asked.cluster, ResourceType.GROUP, declared=declared),
+    }
 
 
 def _traffic(asked: Asked) -> dict[str, Any]:
@@ -120,10 +150,11 @@ def _traffic(asked: Asked) -> dict[str, Any]:
     }
 
 
-_WORDS = {"access": "Access", "acls": "ACLs", "denials": "Denials", "traffic": "Traffic"}
+_WORDS = {"access": "Access", "acls": "ACLs", "denials": "Denials", "groups": "Groups", "traffic": "Traffic"}
 # What each shows beside the page itself; Access needs nothing more.
 _SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
     "acls": _acls,
     "denials": _denied,
+    "groups": _groups,
     "traffic": _traffic,
 }

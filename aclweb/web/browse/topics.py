@@ -24,7 +24,7 @@ from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
 
 # What htmx swaps in of a tab.
-PARTS = {"access": "browse/topics/_access.html"}
+PARTS = {"access": "browse/topics/_access.html", "groups": "browse/topics/_groups.html"}
 
 
 @login_required
@@ -118,7 +118,8 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         page=page_asked(request.GET),
     )
     name_fault = _name_fault(kind, name)
-    tab = resource_tabs.tab_asked(request.GET, has_access=not name_fault)
+    tabs = resource_tabs.names_of(kind, has_access=not name_fault)
+    tab = resource_tabs.tab_asked(request.GET, tabs)
     context: dict[str, Any] = {
         "cluster": cluster,
         "as_of": moment,
@@ -130,13 +131,12 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         else None,
         "name_fault": name_fault,
     }
-    part = PARTS.get(tab)
-    if part is None or not wants_part(request):
-        asked = resource_tabs.Asked.of(cluster, moment, shown)
-        context |= resource_tabs.shown(asked, tab, has_access=not name_fault)
+    if tab != "access" or not wants_part(request):
+        asked = resource_tabs.Asked.of(cluster, moment, shown, page_asked(request.GET))
+        context |= resource_tabs.shown(asked, tab, tabs)
         # Who owned it in the past is not kept.
         context["owned"] = None if moment.is_past else lists.owner_of(cluster, kind.name, name)
-    return render_page(request, "browse/topics/detail.html", part, context, section="topics")
+    return render_page(request, "browse/topics/detail.html", PARTS.get(tab), context, section="topics")
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:
