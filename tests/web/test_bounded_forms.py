@@ -80,6 +80,8 @@ def test_a_text_that_does_not_come_back_says_so_and_a_long_one_still_does(here, 
 
 def test_one_person_asks_workers_only_so_often(here, cluster, cho, ada, signed_in, monkeypatch):
     asked = []
+    # On a busy machine a minute ends in the middle of these requests.
+    monkeypatch.setattr(asking_often, "WINDOW_SECONDS", 3_600)
     monkeypatch.setattr("aclweb.inventory.sync.tasks.ask_for_sync", asked.append)
     monkeypatch.setattr("aclweb.inventory.findings.pages.again", asked.append)
     browser = signed_in(cho)
