@@ -100,6 +100,7 @@ TYPED = {
     "names": "CN=bob,O=x", "as_of": "1", "holding": "bob", "topic": "orders.eu", "group": "bobs", "paste": "",
     "new_password1": "a longer password 7", "new_password2": "a longer password 7",
     "path": "/var/log/kafka", "first": ADD, "second": ADD, "transactional_id": "tx-1", "owner": "shop",
+    "principals": "User:zoe",
     "rows": "kind,pattern_type,name,owner,labels\nTOPIC,PREFIXED,orders.,shop,public\n",
 }  # fmt: skip
 

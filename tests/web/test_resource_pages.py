@@ -195,9 +195,7 @@ GROUP_ACLS = [
 
 
 @pytest.mark.parametrize("groups", [["billing"], None])
-def test_each_reader_has_its_groups_or_why_it_cannot_consume_whether_groups_are_listed_or_not(
-    browser, cluster, groups
-):
+def test_each_reader_has_its_groups_or_why_it_cannot_consume(browser, cluster, groups):
     topics = [TopicInfo("orders.eu", 12)]
     sync(cluster, client=Answers([RULES[0], *GROUP_ACLS], topics=topics, groups=groups))
 

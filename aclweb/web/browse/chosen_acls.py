@@ -74,7 +74,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "targets": access.clusters_to_request_on(request.user).exclude(pk=cluster.pk),
         "principals": request.POST.get("principals", ""),
         "to": request.POST.get("to", ""),
-        "faults": faults,
+        # Not the dict itself: a template would take its own method `copy` for a fault.
+        "clone_fault": faults.get("clone", ""),
+        "copy_fault": faults.get("copy", ""),
     }
     return render_page(
         request, "browse/acls/chosen.html", None, context, section="acls", status=422 if faults else 200
