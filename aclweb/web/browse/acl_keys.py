@@ -94,7 +94,8 @@ def _by_finding(found: Kept, view: ClusterView, moment: AsOf, rule: str) -> None
             f"finding is {rule!r}; use any, can-go, or the id of a lint rule such as implied."
         )
         return
-    found.shown["finding"] = ("finding", _FINDINGS.get(rule) or findings.title(rule))
+    word = "any" if rule == ANY else _FINDINGS.get(rule) or findings.title(rule)
+    found.shown["finding"] = ("finding", word)
     known = found.findings
     if known is None:
         found.notes.append(
