@@ -129,3 +129,18 @@ def test_a_reader_in_the_log_is_listed_with_the_groups_that_it_used(card, ada, s
     found, able, last, groups = bob
     assert (found.principal, able, last is not None) == ("User:bob", True, True)
     assert [(group.name, group.lines) for group in groups] == [("billing", 6)]
+
+
+def test_the_list_of_topics_shows_denials_and_the_last_permitted_request(
+    card, ada, signed_in, django_assert_max_num_queries
+):
+    card(TOPIC)
+    client = signed_in(ada)
+
+    with django_assert_max_num_queries(12):
+        page = client.get("/c/test-eu/topics/")
+
+    seen = page.context["seen"]
+    assert {name: found.denied for name, found in seen.items()} == {"payments.eu": 7, "orders": 0}
+    assert seen["payments.eu"].last_permitted is not None
+    assert 'href="/c/test-eu/topics/payments.eu?tab=denials">7</a>' in page.content.decode()

@@ -13,6 +13,8 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, ResourceType
+from aclweb.insights.current import current_load
+from aclweb.insights.last_seen import last_seen
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
@@ -36,6 +38,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     text = request.GET.get("q", "")
     found = lists.list_names(cluster, kind, text)
     page = page_of(found, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    names = [row.name for row in page.object_list]
+    load = current_load(cluster)
     context: dict[str, Any] = {
         "cluster": cluster,
         "kind": kind,
@@ -43,7 +47,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "text": text,
         "page": page,
         "known": names_known(cluster, kind),
-        "owners": lists.owners_of(cluster, kind.name, [row.name for row in page.object_list]),
+        "owners": lists.owners_of(cluster, kind.name, names),
+        "load": load,
+        "seen": last_seen(load, kind, names) if load is not None else {},
     }
     return render_page(
         request, "browse/topics/list.html", "browse/topics/_names.html", context, section="topics"

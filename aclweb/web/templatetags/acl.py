@@ -259,9 +259,10 @@ def initials(name: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def resource_url(
-    context: Mapping[str, Any], cluster: Cluster, resource_type: ResourceType | str, name: str
+    context: Mapping[str, Any], cluster: Cluster, resource_type: ResourceType | str, name: str, tab: str = ""
 ) -> str:
-    return as_of.of_page(context).kept_in(links.resource(cluster, resource_type, name))
+    address = links.with_field(links.resource(cluster, resource_type, name), "tab", tab)
+    return as_of.of_page(context).kept_in(address)
 
 
 @register.simple_tag(takes_context=True)
