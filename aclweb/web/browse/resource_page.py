@@ -26,7 +26,7 @@ from aclweb.web.shell.paging import page_of
 LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
 
 # A row of the matrix is some sixty elements and four kilobytes: so many keep a page below 50 KiB and on one screen.
-ROWS_SHOWN = 8
+ROWS_SHOWN = 7
 ACLS_SHOWN = 12
 FOLDED_SHOWN = 8
 # ACLs named in one address by their keys: web servers take some four thousand characters.
