@@ -161,7 +161,7 @@ class Story:
 
     def shows_a_topic(self) -> str:
         name = ON_PROD.resource_name
-        page = self.people["cho"].get(f"/c/{self.cluster}/topics/{name}")
+        page = self.people["cho"].get(f"/c/{self.cluster}/topics/{name}?tab=acls")
         expect(page.status == 200 and name in page.text, f"The page of {name} answers {page.status}.")
         answer = self.people["cho"].api(f"/clusters/{self.cluster}/affecting/?resource=TOPIC:{name}")
         acls = answer["acls"]

@@ -134,7 +134,9 @@ def test_a_graph_has_at_most_two_hundred_boxes_and_says_what_it_leaves_out(page_
 def test_the_page_of_a_topic_leads_to_its_graph_which_takes_few_queries(
     page_of, cho, signed_in, django_assert_max_num_queries
 ):
-    assert "/c/test-eu/graph/?type=TOPIC&amp;name=orders.eu" in page_of("/c/test-eu/topics/orders.eu")
+    assert "/c/test-eu/graph/?type=TOPIC&amp;name=orders.eu" in page_of(
+        "/c/test-eu/topics/orders.eu?tab=acls"
+    )
     client = signed_in(cho)
     client.get(GRAPH)
 
