@@ -318,7 +318,7 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         is_written=policy.writable(change.cluster)[0],
         reviewers=policy.reviewers(change, held),
         acts=_acts(change, may, drift),
-        may_choose=may["approve"][0] and len(items) > 1,
+        may_choose=may["approve"][0] and len(items) > 1 and change.undo_of_id is None,
         comments=tuple(
             comment for comment in said if comment.position is None or comment.plan_hash != change.plan_hash
         ),

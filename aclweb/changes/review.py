@@ -43,9 +43,8 @@ trail.register("change.submitted", "{actor} submitted it: {effect}. It needs {ne
 trail.register("change.approved", "{actor} approved it ({given} of {needed}).{said}")
 trail.register("change.approval_refused", "{actor} wanted to approve it, and it is out of date: {why}")
 trail.register("change.commented", "{actor} commented{on}.{said}")
-trail.register(
-    "change.split", "{actor} approved {kept} of its ACLs alone; the other {rest} are {other}, a draft."
-)
+trail.register("change.split", "{actor} left out {rest}, now {other}: {effect}. It needs {needed}.")
+trail.register("change.split_off", "{actor} left {rules} out of {of}, now this draft of {author}.")
 trail.register("change.rejected", "{actor} rejected it.{said}")
 trail.register("change.withdrawn", "{actor} withdrew it.")
 trail.register("change.queued", "It waits for a worker.")
@@ -134,6 +133,22 @@ def _drafted(
     cluster: Cluster, author: User, words: _Words, plan: _Plan, undo_of: Change | None = None
 ) -> Change:
     """Store a draft whose words, plan and right have been looked at: that takes time, and this holds a lock."""
+    change = _created(cluster, author, words, plan, undo_of)
+    trail.record(
+        actor=author,
+        verb="change.drafted",
+        target=change.key,
+        rules=_acls_in_words(plan),
+        cluster=cluster.slug,
+        title=words.title,
+    )
+    return change
+
+
+def _created(
+    cluster: Cluster, author: User, words: _Words, plan: _Plan, undo_of: Change | None = None
+) -> Change:
+    """Store a draft; whoever calls this records who made it."""
     change = Change.objects.create(
         cluster=cluster,
         title=words.title,
@@ -143,14 +158,6 @@ def _drafted(
         undo_of=undo_of,
     )
     _store_items(change, plan)
-    trail.record(
-        actor=author,
-        verb="change.drafted",
-        target=change.key,
-        rules=_acls_in_words(plan),
-        cluster=cluster.slug,
-        title=words.title,
-    )
     return change
 
 
@@ -253,13 +260,31 @@ def _fix(
     is_of_now: whether it must be that of the cluster as it is now; reviewers are told what has changed since.
     """
     _require("submit", change, actor)
+    _hand_in(change, seen, gates_say, is_of_now=is_of_now)
+    trail.record(actor=actor, verb="change.submitted", target=change.key, **_recorded(seen, gates_say))
+    return change
+
+
+def _recorded(seen: Preview, gates_say: _GatesSay) -> dict[str, Any]:
+    """Return what the trail keeps of an impact that is handed in."""
+    counts = seen.impact.counts
+    return {
+        "effect": effect_words(gains=counts["gains"], loses=counts["loses"], depends=counts["depends"]),
+        "needed": gates_say.required.words,
+        "revision": seen.revision.number if seen.revision is not None else None,
+        "plan_hash": seen.plan_hash,
+        "impact_hash": seen.impact_hash,
+    }
+
+
+def _hand_in(change: Change, seen: Preview, gates_say: _GatesSay, *, is_of_now: bool) -> None:
+    """Have the locked change wait for review with this effect; earlier approvals are void."""
     items = [(item.phase, item.op, item.binding) for item in change.items.all()]
     if plan_hash(change.cluster, change.author_id, items) != seen.plan_hash:
         raise _Moved
     if is_of_now:
         _require_still(change.cluster, seen.revision, seen.settings)
     change.approvals.all().delete()
-    needed = gates_say.required
     _move(
         change,
         to=Change.State.IN_REVIEW,
@@ -267,7 +292,7 @@ def _fix(
         revision=seen.revision,
         plan_hash=seen.plan_hash,
         impact_hash=seen.impact_hash,
-        approvals_needed=needed.approvals,
+        approvals_needed=gates_say.required.approvals,
         gates=gates_say.stored,
         attempts=0,
         waits=0,
@@ -276,18 +301,6 @@ def _fix(
         sentence="",
         **stored(seen.impact),
     )
-    counts = seen.impact.counts
-    trail.record(
-        actor=actor,
-        verb="change.submitted",
-        target=change.key,
-        effect=effect_words(gains=counts["gains"], loses=counts["loses"], depends=counts["depends"]),
-        needed=needed.words,
-        revision=seen.revision.number if seen.revision is not None else None,
-        plan_hash=seen.plan_hash,
-        impact_hash=seen.impact_hash,
-    )
-    return change
 
 
 def approve(*, change: Change, reviewer: User, comment: str = "", plan_hash: str | None = None) -> Change:
@@ -374,7 +387,7 @@ def approve_some(
 ) -> Change:
     """Approve some of the ACLs of a change, by their places in its plan; the others become a draft of its author.
 
-    The change is handed in again with the ACLs that are approved, and this is the first approval of it.
+    The change waits with the ACLs that are approved, and this is the first approval of it: earlier ones are void.
     impact_hash: of `preview_of_some`, which the reviewer's page showed.
     """
 
@@ -393,24 +406,29 @@ def approve_some(
             _require_shown(locked, reviewer, plan_hash)
             if locked.epoch != asked.epoch:
                 raise _Moved
-            other = _drafted(
-                locked.cluster,
-                locked.author,
-                _Words(f"The rest of {locked.key}: {locked.title}"[:200], locked.reason, locked.ticket),
-                plan_of_rest,
-            )
+            words = _Words(f"The rest of {locked.key}: {locked.title}"[:200], locked.reason, locked.ticket)
+            other = _created(locked.cluster, locked.author, words, plan_of_rest)
             trail.record(
                 actor=reviewer,
-                verb="change.split",
-                target=locked.key,
-                kept=len(plan),
-                rest=len(plan_of_rest),
-                other=other.key,
+                verb="change.split_off",
+                target=other.key,
+                rules=_acls_in_words(plan_of_rest),
+                of=locked.key,
+                author=locked.author.get_username(),
             )
             locked.items.all().delete()
             _store_items(locked, plan)
-            fixed = _fix(_locked(locked), locked.author, seen, gates_say)
-            return _approved(fixed, reviewer, comment, gates_say)
+            narrowed = _locked(locked)
+            _hand_in(narrowed, seen, gates_say, is_of_now=True)
+            trail.record(
+                actor=reviewer,
+                verb="change.split",
+                target=narrowed.key,
+                rest=_acls_in_words(plan_of_rest),
+                other=other.key,
+                **_recorded(seen, gates_say),
+            )
+            return _approved(narrowed, reviewer, comment, gates_say)
 
     return _until_still(once)
 
@@ -423,6 +441,8 @@ def preview_of_some(change: Change, positions: Collection[int]) -> Preview:
 
 def _parted(change: Change, positions: Collection[int]) -> tuple[Delta, Delta]:
     """Return the ACLs at these places, and the others; raises ChangeError where either are none."""
+    if change.undo_of_id is not None:
+        raise ChangeError(f"{change.key} is an undo, which is approved or rejected whole.")
     items = list(change.items.all())
     chosen = {item.position for item in items} & set(positions)
     kept, rest = (

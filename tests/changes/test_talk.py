@@ -98,9 +98,12 @@ def test_some_acls_are_approved_alone_and_the_others_become_a_draft_of_the_autho
     rest = Change.objects.exclude(pk=change.pk).get()
     assert (rest.state, rest.author, rest.delta) == (Change.State.DRAFT, ada, Delta(remove=(BOB,)))
     (event,) = trail.trail(change.key).filter(verb="change.split")
-    assert trail.sentence(event) == (
-        f"ben approved 2 of its ACLs alone; the other 1 are {rest.key}, a draft."
-    )
+    assert trail.sentence(event).startswith(f"ben left out 1 to remove, now {rest.key}: ")
+    (off,) = trail.trail(rest.key)
+    assert trail.sentence(off) == f"ben left 1 to remove out of {change.key}, now this draft of ada."
+    # Nobody is said to have done what somebody else did.
+    by_ada = [event.verb for event in trail.trail(change.key) if event.actor == "ada"]
+    assert by_ada.count("change.submitted") == 1
     rollout.apply(change.pk)
     change.refresh_from_db()
     assert change.state == Change.State.APPLIED
@@ -136,3 +139,33 @@ def test_nobody_approves_some_of_their_own_or_what_was_edited_since(waiting, ada
     with pytest.raises(ChangeError, match="edited after your page was made"):
         approve_some(waiting, ben, WISH, plan_hash="0" * 64)
     assert waiting.items.count() == 3
+
+
+def test_an_undo_is_approved_whole(approved, ada, ben, rung):
+    change = approved(WISH, OTHER)
+    rollout.apply(change.pk)
+    undo = review.submit(
+        change=review.draft_undo(change=Change.objects.get(pk=change.pk), actor=ada), actor=ada
+    )
+
+    with pytest.raises(ChangeError, match="is an undo, which is approved or rejected whole"):
+        review.preview_of_some(undo, places(undo, WISH))
+    assert not queries.change_page(undo, ben).may_choose
+
+
+def test_approving_some_voids_earlier_approvals_of_all(cluster, waiting, ben, dot):
+    cluster.approvals_needed = 2
+    cluster.save()
+    review.approve(change=waiting, reviewer=ben)
+
+    change = approve_some(Change.objects.get(pk=waiting.pk), dot, WISH)
+
+    assert [approval.reviewer for approval in change.approvals.all()] == [dot]
+    assert change.state == Change.State.IN_REVIEW
+
+
+def test_the_longest_comment_is_kept_and_recorded(waiting, cho):
+    text = "é" * review.LONGEST_COMMENT
+
+    assert review.comment(change=waiting, actor=cho, text=text).text == text
+    assert text in trail.sentence(trail.trail(waiting.key).get(verb="change.commented"))
