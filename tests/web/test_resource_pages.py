@@ -204,11 +204,11 @@ def test_each_reader_has_its_groups_or_why_it_cannot_consume(browser, cluster, g
     rows = {found.principal: found for found, *_ in page.context["reader_rows"]}
     assert {name: found.why_none for name, found in rows.items()} == {
         "User:bob": "",
-        "User:cat": "a DENY overrides each ACL for a group",
-        "User:eve": "no ACL for any group",
+        "User:cat": "a DENY overrides each ACL that allows it",
+        "User:eve": "no ACL allows Read on a group",
     }
     assert [binding.resource_name for binding in rows["User:bob"].named] == ["billing"]
-    assert "cannot consume: no ACL for any group" in text(page)
+    assert "cannot join a group: no ACL allows Read on a group" in text(page)
     assert ("Groups that ACLs or the log name are listed here" in text(page)) is (groups is None)
 
 

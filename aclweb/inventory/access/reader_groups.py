@@ -39,10 +39,10 @@ class ReaderGroups:
 
     @property
     def why_none(self) -> str:
-        """Why it can consume with no group at all; empty where it can, or where that is unknown."""
+        """Why it can join no group at all; empty where it can, or where that is unknown."""
         if self.result is not HostResult.DENIED:
             return ""
-        return "a DENY overrides each ACL for a group" if self.named else "no ACL for any group"
+        return "a DENY overrides each ACL that allows it" if self.named else "no ACL allows Read on a group"
 
 
 def readers_of(access: ResourceAccess) -> tuple[str, ...]:

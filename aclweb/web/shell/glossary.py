@@ -16,7 +16,7 @@ OPERATIONS = {
     Operation.WRITE: "Produce to a topic; use a transactional id. It implies Describe.",
     Operation.CREATE: "Create a topic; on the cluster, any topic.",
     Operation.DELETE: "Delete a topic, its records, or a group. It implies Describe.",
-    Operation.ALTER: "Change partitions of a topic; on the cluster, ACLs, quotas and more. It implies Describe.",
+    Operation.ALTER: "Change partitions of a topic; on the cluster, ACLs, SCRAM users and more. It implies Describe.",
     Operation.DESCRIBE: "See that it exists: metadata and offsets of a topic, state of a group or a transaction.",
     Operation.CLUSTER_ACTION: "Requests between brokers, such as a follower's fetch.",
     Operation.DESCRIBE_CONFIGS: "Read the configuration of a topic, a broker or a group.",
@@ -47,7 +47,7 @@ KAFKAS = (
     Term(
         "Default", "What happens on a resource that no ACL matches: allow.everyone.if.no.acl.found says it."
     ),
-    Term("Group", "A consumer group. A consumer needs Read on its topic and on its group."),
+    Term("Group", "A consumer group. A member needs Read on the topic and on the group."),
     Term("Host", "The address that a client connects from, as the broker sees it; * in an ACL is any."),
     Term(
         "Implied operation",
