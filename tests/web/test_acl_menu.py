@@ -55,3 +55,8 @@ def test_each_row_of_the_list_leads_to_its_menu(synced, ada, signed_in):
 
     assert page.count("data-explain") == 2
     assert f"/acls/one/?key={binding_key(OLD)}" in page
+
+
+@pytest.mark.parametrize("key", ["", "0" * 64, "x", "\x00", "\udcff", "a" * 100_000])
+def test_a_key_of_no_acl_has_no_menu(key, synced, ada, signed_in):
+    assert signed_in(ada).get(ONE, {"key": key.encode("utf-8", "replace")}).status_code == 404

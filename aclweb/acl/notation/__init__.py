@@ -55,6 +55,7 @@ from aclweb.acl.notation.objects import (
     binding_from_dict,
     binding_key,
     filter_from_dict,
+    is_binding_key,
     parse_object,
     request_from_dict,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "encode",
     "events_in",
     "filter_from_dict",
+    "is_binding_key",
     "is_of_layout",
     "kafka_records",
     "layout_of",

@@ -51,6 +51,14 @@ def binding_key(binding: AclBinding) -> str:
     return hashlib.sha256(canonical(binding).encode("ascii")).hexdigest()
 
 
+def is_binding_key(text: str) -> bool:
+    """Whether a text may be the key of some ACL; of others no database need be asked."""
+    return len(text) == 64 and set(text) <= _HEXADECIMAL
+
+
+_HEXADECIMAL = frozenset("0123456789abcdef")
+
+
 def binding_from_dict(given: Mapping[str, object]) -> AclBinding:
     """Return the ACL of an object with exactly the seven keys; raise NotationError otherwise."""
     _check_keys(given, _ACL_KEY_SET, "an ACL")

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, acl_text
+from aclweb.acl.notation import is_binding_key
 from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
 from aclweb.inventory.current import bindings_of, in_force
@@ -33,10 +34,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     moment = as_of.read(request, cluster)
     key = request.GET.get("key", "")
     revision = moment.revision or cluster.revision
+    if not is_binding_key(key):
+        raise Http404("An ACL is named by its key, 64 letters and digits.")
     row = (
-        StoredAcl.objects.filter(
-            stored_in_force(revision.pk if revision else None), cluster=cluster, key=key[:64]
-        )
+        StoredAcl.objects.filter(stored_in_force(revision.pk if revision else None), cluster=cluster, key=key)
         .select_related("added_in")
         .first()
     )

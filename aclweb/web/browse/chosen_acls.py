@@ -5,7 +5,6 @@ Both end in a draft of the what-if, and nothing is requested here. They are post
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, number_of
-from aclweb.acl.notation import binding_key
+from aclweb.acl.notation import binding_key, is_binding_key
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of
 from aclweb.web.shell.htmx import render_page
@@ -28,7 +27,6 @@ from aclweb.web.shell.typed_principal import read_principals
 
 # The page names so many of the chosen ACLs; it holds all of them.
 SHOWN = 10
-_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class _Wrong(ValueError):
@@ -85,7 +83,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _chosen(view: ClusterView, keys: Sequence[str]) -> tuple[AclBinding, ...]:
     """Return the ACLs in force with these keys, in the order of the list."""
-    wanted = {key for key in keys[:MOST_LINES] if _KEY.fullmatch(key)}
+    wanted = {key for key in keys[:MOST_LINES] if is_binding_key(key)}
     if not wanted:
         return ()
     return tuple(acl for acl in view.loaded.in_reading_order if binding_key(acl) in wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.model import AclBinding, Resource, ResourceType
-from aclweb.acl.notation import write_rows
+from aclweb.acl.notation import is_binding_key, write_rows
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
@@ -30,7 +29,6 @@ from aclweb.web.shell.htmx import render_page
 WINDOWS = (7, 30, 90)
 _USUAL = 30
 EXPORTED = ("day", "permitted", "denied")
-_KEY = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ def _found(cluster: Cluster, request: HttpRequest, days: int) -> UseByDay:
 
 def _of_acl(cluster: Cluster, load: Load | None, key: str, days: int) -> UseByDay:
     # No database looks for every text, such as one with a NUL.
-    stored = StoredAcl.objects.filter(cluster=cluster, key=key) if _KEY.fullmatch(key) else None
+    stored = StoredAcl.objects.filter(cluster=cluster, key=key) if is_binding_key(key) else None
     row = None if stored is None else stored.order_by("-pk").values_list(*BINDING_COLUMNS).first()
     if row is None:
         raise Http404("No ACL of this cluster has this key.")

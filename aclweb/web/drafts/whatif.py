@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +25,7 @@ from aclweb.acl.model import (
     ResourcePattern,
     ResourceType,
 )
+from aclweb.acl.notation import is_binding_key
 from aclweb.changes import asking, policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
@@ -61,8 +61,6 @@ MOST_UPLOADED = 1024 * 1024
 MOST_AS_TEXT = 500
 # Of those that this person asked for, while there is no draft.
 COMPUTATIONS_SHOWN = 5
-# What `binding_key` makes.
-_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def _asked_beside(
@@ -489,7 +487,7 @@ def _workbench(
 
 def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
     """Return the form with each `remove_key` (a row chosen in the ACL list) put in as its ACL."""
-    keys = [key for key in data.getlist("remove_key") if _KEY.fullmatch(key)]
+    keys = [key for key in data.getlist("remove_key") if is_binding_key(key)]
     if not keys:
         return data
     whole = data.copy()
