@@ -88,8 +88,9 @@ class ClusterDetail(APIView):
 
 _FILTERS = [
     OpenApiParameter("text", str, description="Part of a principal or a resource name."),
-    OpenApiParameter("principal", str, description="The principal, exactly."),
-    OpenApiParameter("host", str, description="The host text, exactly."),
+    OpenApiParameter("principal", str, description="The principal; User:svc-* is each that begins so."),
+    OpenApiParameter("host", str, description="The host text; 10.0.* is each that begins so."),
+    OpenApiParameter("exactly", bool, description="Read an asterisk at the end of these two as it is."),
     OpenApiParameter("operation", str, description="Such as READ."),
     OpenApiParameter("permission", str, description="ALLOW or DENY."),
     OpenApiParameter("resource_type", str, description="Such as TOPIC."),

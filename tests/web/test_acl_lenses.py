@@ -101,3 +101,20 @@ def test_a_page_of_groups_costs_few_queries(browser, by):
         browser.get(LIST, {"by": by})
 
     assert len(queries) <= MOST_QUERIES
+
+
+def test_a_group_whose_name_ends_in_an_asterisk_leads_to_its_own_acls_alone(cluster, ada, signed_in):
+    acls = [allow("User:a*", "READ", "one"), allow("User:ab", "READ", "one", host="10.0.*")]
+    acls += [allow("User:a*", "WRITE", "two", host="10.0.0.1"), allow("User:*", "READ", "two")]
+    sync(cluster, client=Answers(acls))
+    browser = signed_in(ada)
+
+    for by in ("principal", "host"):
+        for row in browser.get(LIST, {"by": by}).context["rows"]:
+            page = browser.get(LIST + row.url)
+            assert page.context["page"].paginator.count == row.group.acls, row.url
+    typed = browser.get(
+        LIST, {"principal": "User:zoe", "exactly": "1", "add": "principal:User:a*"}, follow=True
+    )
+    assert typed.context["page"].paginator.count == 3
+    assert "exactly" not in typed.request["QUERY_STRING"]

@@ -96,7 +96,7 @@ class AclListFilters:
 
     text: part of a principal, a resource name or a host.
     principal, host: exactly; `10.0.*` or `User:svc-*` means what begins so, while `*`
-        and `User:*` alone are Kafka's own words.
+        and `User:*` alone are Kafka's own words. exactly: such an asterisk is one of the name, too.
     name: a resource name, and `match` how to read it: "exact" is the pattern's own name,
         "affects" a pattern that covers the name, "starts" a pattern that begins with it.
     reach: "exact", "prefix", "all" or "unknown", the kind of pattern.
@@ -110,6 +110,7 @@ class AclListFilters:
     principal: str = ""
     host: str = ""
     operation: str = ""
+    exactly: bool = False
     permission: str = ""
     resource_type: str = ""
     name: str = ""
@@ -144,7 +145,8 @@ class AclListFilters:
         return cls(
             **texts,
             match=given.get("match") or "exact",
-            orphan=given.get("orphan", "") not in ("", "0", "false"),
+            orphan=_is_on(given, "orphan"),
+            exactly=_is_on(given, "exactly"),
         )
 
 
@@ -265,10 +267,10 @@ def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[Acl
         operation = Operation[filters.operation]
         yield lambda binding: binding.operation is operation
     if filters.principal:
-        fits = _fits(filters.principal, ANY_USER)
+        fits = _fits(filters.principal, ANY_USER, exactly=filters.exactly)
         yield lambda binding: fits(binding.principal)
     if filters.host:
-        fits_host = _fits(filters.host, WILDCARD)
+        fits_host = _fits(filters.host, WILDCARD, exactly=filters.exactly)
         yield lambda binding: fits_host(binding.host)
     if filters.name:
         yield _names_test(view, filters)
@@ -310,8 +312,17 @@ def _names_test(view: ClusterView, filters: AclListFilters) -> Callable[[AclBind
     return lambda binding: binding in affecting
 
 
-def _fits(wanted: str, word_of_kafka: str) -> Callable[[str], bool]:
-    if wanted.endswith("*") and wanted != word_of_kafka:
+def begins_so(wanted: str, word_of_kafka: str) -> bool:
+    """Whether a principal or host in a filter means all that begin so, unless it is read exactly."""
+    return wanted.endswith("*") and wanted != word_of_kafka
+
+
+def _is_on(given: Mapping[str, str], name: str) -> bool:
+    return given.get(name, "") not in ("", "0", "false")
+
+
+def _fits(wanted: str, word_of_kafka: str, *, exactly: bool) -> Callable[[str], bool]:
+    if begins_so(wanted, word_of_kafka) and not exactly:
         start = wanted[:-1]
         return lambda text: text.startswith(start)
     return lambda text: text == wanted

@@ -27,12 +27,15 @@ FIELDS = (
     "name",
     "match",
     "host",
+    "exactly",
     "reach",
     "orphan",
     "use",
     "finding",
     "added",
 )
+# Filters that mean nothing without another one.
+_GO_WITH = {"name": "match", "principal": "exactly", "host": "exactly"}
 _MATCHES = (("exact", "exact"), ("affects", "affects"), ("starts", "starts with"))
 _WORDS = {
     "op": "operation",
@@ -121,6 +124,7 @@ def chips(query: QueryDict, filters: AclListFilters, stored: Mapping[str, tuple[
         "resource_type": ("on a", _spoken(filters.resource_type).lower(), False),
         "name": ("name", filters.name, True),
         "host": ("host", filters.host, True),
+        "exactly": ("read", "an asterisk at the end as it is" if filters.exactly else "", False),
         "reach": ("pattern", filters.reach, False),
         "orphan": ("covers", "nothing now" if filters.orphan else "", False),
         **{name: (label, value, False) for name, (label, value) in stored.items()},
@@ -171,8 +175,8 @@ def without(query: QueryDict, name: str) -> str:
     """Return the address without this field, at its first page."""
     changed = query.copy()
     changed.pop(name, None)
-    if name == "name":
-        changed.pop("match", None)
+    if name in _GO_WITH:
+        changed.pop(_GO_WITH[name], None)
     return _address(changed)
 
 
@@ -181,6 +185,9 @@ def with_typed(query: QueryDict) -> str:
     changed = query.copy()
     for name, value in typed(query.get("add", "")).items():
         changed[name] = value
+        if name in ("principal", "host"):
+            # What somebody types is read as people type it.
+            changed.pop("exactly", None)
     return _address(changed)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from aclweb.acl.model import AclBinding
-from aclweb.inventory.lists import GROUP_SORTS, GROUPED_BY, AclGroup, reach_of
+from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding
+from aclweb.inventory.lists import GROUP_SORTS, GROUPED_BY, AclGroup, begins_so, reach_of
 from aclweb.web.browse.acl_filters import Choice, with_fields
 
 FIELD = "by"
@@ -79,4 +79,5 @@ def _shared(by: str, acl: AclBinding) -> dict[str, str]:
             "match": "exact",
             "reach": reach_of(acl),
         }
-    return {by: acl.principal if by == "principal" else acl.host}
+    text, word_of_kafka = (acl.principal, ANY_USER) if by == "principal" else (acl.host, WILDCARD)
+    return {by: text, "exactly": "1" if begins_so(text, word_of_kafka) else ""}
