@@ -82,12 +82,23 @@ def _check(kind: str, approvals: int, name_prefix: str) -> None:
             faults["name_prefix"] = (
                 f"The prefix has {len(name_prefix):,} characters; no name has more than {LONGEST_PREFIX}."
             )
-        elif "\x00" in name_prefix:
-            faults["name_prefix"] = "The prefix holds a NUL character, which no name has; take it out."
+        elif "\x00" in name_prefix or not _is_utf8(name_prefix):
+            faults["name_prefix"] = (
+                f"The prefix {shown(name_prefix)} holds what no name has; type it as UTF-8, without NUL."
+            )
     elif name_prefix and "kind" not in faults:
         faults["name_prefix"] = "This gate is about every name, so it takes no prefix; leave the field empty."
     if faults:
         raise GateError(faults)
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether a text can be written as UTF-8: the words of a shell may hold bytes that are none."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _record(actor: trail.Named | str, verb: str, gate: PolicyGate, **facts: str) -> None:

@@ -133,9 +133,9 @@ def _no_traffic_lost(edit: _Edit, _: PolicyGate) -> _Answer:
     if replay is None:
         return State.UNKNOWN, f"Cannot tell who is in use: no authorizer log of {name} has been read."
     if replay.denied:
-        return State.NOT_MET, f"{_of(replay.denied)} in use would be denied."
+        return State.NOT_MET, f"{_of(replay.denied)} would be denied."
     if replay.unclear:
-        return State.UNKNOWN, f"Cannot tell whether {_of(replay.unclear)} in use would be denied."
+        return State.UNKNOWN, f"Cannot tell whether {_of(replay.unclear)} would be denied."
     if not replay.is_whole:
         doubts = " ".join(replay.doubts)
         return State.UNKNOWN, f"Cannot tell whether a client in use would lose access. {doubts}"

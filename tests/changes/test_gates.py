@@ -278,6 +278,7 @@ def test_the_worker_writes_what_meets_the_gates(cluster, kafka, approved):
         ({"kind": KIND.NO_NEW_ACCESS}, "name_prefix"),
         ({"kind": KIND.NO_NEW_ACCESS, "name_prefix": "x" * 250}, "name_prefix"),
         ({"kind": KIND.NO_NEW_ACCESS, "name_prefix": "a\x00"}, "name_prefix"),
+        ({"kind": KIND.NO_NEW_ACCESS, "name_prefix": "a\udcff"}, "name_prefix"),
     ],
 )
 def test_a_gate_that_cannot_be_is_refused_at_its_field_and_not_stored(cluster, wrong, field):

@@ -92,5 +92,8 @@ def test_gates_are_listed_set_and_removed_by_the_command(address, cluster):
     assert missing.value.returncode == 2
     with pytest.raises(CommandError, match="is no gate; use one of no-wildcard"):
         said("--set", "no-such")
+    for lost in (("--approvals", "3"), ("--prefix", "payments."), ("--by-administrator",)):
+        with pytest.raises(CommandError, match=f"{lost[0]}: say which gate with --set"):
+            said(*lost)
     assert said("--remove", "no-new-access", "--prefix", "payments.") == "test-eu: removed.\n"
     assert not PolicyGate.objects.exists()

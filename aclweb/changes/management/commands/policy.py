@@ -5,6 +5,7 @@ Exit status: 0 done; 2 bad usage, with a sentence for each wrong value, and noth
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -25,11 +26,9 @@ class Command(BaseCommand):
         todo = parser.add_mutually_exclusive_group()
         todo.add_argument("--set", metavar="GATE", help=f"one of {KINDS}")
         todo.add_argument("--remove", metavar="GATE", help="the same")
+        parser.add_argument("--prefix", help="of the names that no-new-access guards, such as payments.")
         parser.add_argument(
-            "--prefix", default="", help="of the names that no-new-access guards, such as payments."
-        )
-        parser.add_argument(
-            "--approvals", type=int, default=2, help="so many must approve where it is not met; 2 if left out"
+            "--approvals", type=int, help="so many must approve where it is not met; 2 if left out"
         )
         parser.add_argument(
             "--by-administrator", action="store_true", help="one of them must be an administrator"
@@ -37,14 +36,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, cluster: str, **options: Any) -> None:
         found = cluster_named(cluster)
-        prefix = options["prefix"]
+        prefix = options["prefix"] or ""
+        self._check(options)
         if (kind := options["set"]) is not None:
             try:
                 is_set = gate_settings.set_gate(
                     actor=at_the_shell(),
                     cluster=found,
                     kind=kind,
-                    approvals=options["approvals"],
+                    approvals=2 if options["approvals"] is None else options["approvals"],
                     by_administrator=options["by_administrator"],
                     name_prefix=prefix,
                 )
@@ -63,6 +63,21 @@ class Command(BaseCommand):
             self.stdout.write(f"{cluster}: removed.")
         else:
             self._list(found.policy_gates.order_by("kind", "name_prefix"), cluster)
+
+    def _check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that mean nothing here, rather than do less than was asked for."""
+        sets = options["set"] is not None
+        lost = [
+            f"--{name}"
+            for name, is_given in (
+                ("prefix", options["prefix"] is not None and not sets and options["remove"] is None),
+                ("approvals", options["approvals"] is not None and not sets),
+                ("by-administrator", options["by_administrator"] and not sets),
+            )
+            if is_given
+        ]
+        if lost:
+            raise CommandError(f"{' and '.join(lost)}: say which gate with --set.", returncode=2)
 
     def _list(self, gates: Any, cluster: str) -> None:
         for gate in gates:
