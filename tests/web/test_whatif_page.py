@@ -616,3 +616,14 @@ def test_an_impact_is_a_sentence_before_it_is_numbers_and_rows(address, ada_brow
     assert told.more == len(impact_rows.rows(many.context["preview"].impact, *impact_rows.TOLD)) - 3
     assert set(kinds) >= {"loses", "gains"}
     assert f"and {told.more} more groups of answers" in many.text
+
+
+def test_an_acl_for_hundreds_of_principals_is_looked_at_before_it_is_added(address, ada_browser):
+    page = ada_browser.get(address)
+    names = ", ".join(f"User:service-{number:03}" for number in range(400))
+
+    part = ada_browser.post(f"{address}matches/", {**RULE, "principal": names})
+
+    assert f'hx-post="{address}matches/"' in page.text
+    assert part.context["acls"] == 400
+    assert part.context["before_adding"].counts["gains"] > 400

@@ -272,14 +272,18 @@ def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def matches(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say which names a pattern matches now, and what the ACL would change, while somebody types it."""
+    """Say which names a pattern matches now, and what the ACL would change, while somebody types it.
+
+    The address is that of the draft that it would join. What is typed is posted: it may be hundreds of principals.
+    """
     cluster = cluster_or_404(request.user, slug)
     view = current.in_force(cluster)
-    name = request.GET.get("resource_name", "")
-    kind = request.GET.get("pattern", "")
-    resource_type = request.GET.get("resource_type", "TOPIC")
+    typed = request.POST if request.method == "POST" else request.GET
+    name = typed.get("resource_name", "")
+    kind = typed.get("pattern", "")
+    resource_type = typed.get("resource_type", "TOPIC")
     if resource_type not in ResourceType.__members__:
         resource_type = "TOPIC"
     names: tuple[str, ...] | None = None
@@ -297,17 +301,13 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
         "thing": resource_type.lower().replace("_", " "),
         "found": found[:NAMES_SHOWN],
         "count": len(found),
-        **_checks(request, view),
+        **_checks(request, typed, view),
     }
     return render(request, "drafts/whatif/_matches.html", context)
 
 
-def _checks(request: HttpRequest, view: ClusterView) -> dict[str, Any]:
-    """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it.
-
-    The address is that of the draft that it would join.
-    """
-    data = request.GET
+def _checks(request: HttpRequest, data: QueryDict, view: ClusterView) -> dict[str, Any]:
+    """Return what there is to say of the ACL as far as it is typed: its faults, or what to know of it."""
     form = AclForm(data, settings=view.settings)
     if form.is_valid():
         bindings = form.bindings()
