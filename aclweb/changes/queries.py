@@ -162,7 +162,7 @@ class ChangePage:
     lacking: str  # what must come beside the approvals that count, in words; empty where they are enough
     is_last_approval: bool  # whether this person's would be the last one needed
     is_written: bool  # by a worker, once it is approved; where not, it ends as commands
-    reviewers: tuple[User, ...]
+    reviewers: tuple[User, ...]  # whose approval would count, and has not been given
     acts: Mapping[str, Act]
     may_choose: bool  # some of its ACLs, to approve them alone; also where the whole is out of date
     comments: tuple[Comment, ...]  # on the whole, or on an ACL of an earlier plan; the oldest first
@@ -316,7 +316,11 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         lacking=lacking,
         is_last_approval=not policy.lacking(change.cluster, [*approvals.counted, own], required, held),
         is_written=policy.writable(change.cluster)[0],
-        reviewers=policy.reviewers(change, held),
+        reviewers=tuple(
+            person
+            for person in policy.reviewers(change, held)
+            if person.pk not in {approval.reviewer_id for approval in approvals.counted}
+        ),
         acts=_acts(change, may, drift),
         may_choose=may["approve"][0] and len(items) > 1 and change.undo_of_id is None,
         comments=tuple(

@@ -464,7 +464,7 @@ def _delta_of(items: Iterable[ChangeItem]) -> Delta:
 
 def comment(*, change: Change, actor: User, text: str, position: int | None = None) -> Comment:
     """Say something of a change, or of the ACL at a place of its plan, and decide nothing."""
-    said = _words("comment", text)
+    said = "\n".join(_words("comment", text).splitlines())
     if not said:
         raise ChangeError("A comment needs some words; type them.")
     if len(said) > LONGEST_COMMENT:
@@ -690,7 +690,7 @@ def _acls_in_words(plan: _Plan) -> str:
 
 
 def _said(comment: str) -> str:
-    said = _words("comment", comment)
+    said = " ".join(_words("comment", comment).split())
     return f" “{said}”" if said else ""
 
 

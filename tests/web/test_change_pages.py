@@ -277,3 +277,30 @@ def test_a_ticket_that_is_no_address_is_no_link(cluster, ada, signed_in):
         page = signed_in(ada).get(address(change))
         assert f"<b>{ticket}</b>" in page.text
         assert f'href="{ticket}' not in page.text
+
+
+def test_what_people_write_on_several_lines_is_shown_on_several_lines(waiting, cluster, ada, signed_in):
+    change = review.request(
+        cluster=cluster,
+        author=ada,
+        title="t",
+        reason="One.\r\nTwo <b>.",
+        delta=Delta(add=(allow("User:eli", "READ", "stock"),)),
+    )
+    said = {"step": "comment", "text": "Why?\r\nNow?"}
+
+    page = signed_in(ada).post(f"{address(change)}act/", said, follow=True)
+
+    assert "One.<br>Two &lt;b&gt;." in page.text
+    assert "Why?<br>Now?" in page.text
+    assert "\\u000" not in page.text
+
+
+def test_who_has_approved_is_not_said_to_be_able_to(waiting, cluster, ben, dot, signed_in):
+    cluster.approvals_needed = 2
+    cluster.save()
+    review.approve(change=waiting, reviewer=ben)
+
+    page = signed_in(dot).get(address(waiting))
+
+    assert [person.username for person in page.context["page"].reviewers] == ["dot"]

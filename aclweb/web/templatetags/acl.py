@@ -22,8 +22,8 @@ from django import template
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import (
@@ -75,6 +75,12 @@ def kafka(text: str | None) -> SafeString:
 def visible(text: str | None) -> str:
     """Show a sentence, or a text of Kafka where only plain text goes: a title or a label."""
     return spelling.visible(text or "", is_name=False)
+
+
+@register.filter
+def paragraphs(text: str | None) -> SafeString:
+    """Show what a person typed, on as many lines."""
+    return format_html_join(mark_safe("<br>"), "{}", ((visible(line),) for line in (text or "").splitlines()))
 
 
 @register.filter
