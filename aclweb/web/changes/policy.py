@@ -28,7 +28,7 @@ class GateForm(forms.Form):
         required=False,
         strip=False,
         max_length=1_000,
-        help_text="Of the names that the last gate guards; empty for the others.",
+        help_text="Only for “No new access to names that start with a prefix”; leave it empty for the others.",
         widget=forms.TextInput(
             attrs={"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
         ),
