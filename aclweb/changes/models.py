@@ -252,9 +252,8 @@ class Comment(models.Model):
     """What somebody said of a change, or of one of its ACLs, without deciding."""
 
     change = models.ForeignKey(Change, on_delete=models.CASCADE, related_name="comments")
-    # The ACL, by its place in the plan that was looked at; null for the whole change.
-    plan_hash = models.CharField(max_length=64, blank=True)
-    position = models.PositiveIntegerField(null=True)
+    # The ACL (notation.binding_key), which may have left the plan since; empty for the whole change.
+    acl_key = models.CharField(max_length=64, blank=True)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     text = models.TextField()
     at = models.DateTimeField(auto_now_add=True)

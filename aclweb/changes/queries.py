@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, prefetch_r
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, acl_text
+from aclweb.acl.notation import binding_key
 from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
 from aclweb.changes import gates, policy
@@ -87,7 +88,7 @@ class ItemView:
     state: str
     tone: str
     sentence: str
-    comments: tuple[Comment, ...] = ()  # on this ACL of this plan
+    comments: tuple[Comment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class ChangePage:
     reviewers: tuple[User, ...]  # whose approval would count, and has not been given
     acts: Mapping[str, Act]
     may_choose: bool  # some of its ACLs, to approve them alone; also where the whole is out of date
-    comments: tuple[Comment, ...]  # on the whole, or on an ACL of an earlier plan; the oldest first
+    comments: tuple[Comment, ...]  # on the whole, or on an ACL that has left the plan; the oldest first
     timeline: tuple[TimelineEntry, ...]  # newest first
     undo_of: Change | None
     undo: Undo | None
@@ -255,10 +256,8 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     prefetch_related_objects([change], "items", "approvals__reviewer")
     items = list(change.items.all())
     said = list(change.comments.select_related("author"))
-    on_items: dict[int, list[Comment]] = {}
-    for comment in said:
-        if comment.position is not None and comment.plan_hash == change.plan_hash:
-            on_items.setdefault(comment.position, []).append(comment)
+    on_items = _comments_by_place(items, said)
+    placed = {comment.pk for comments in on_items.values() for comment in comments}
     steps = _steps(items, on_items)
     view, held = in_force(change.cluster), access.holders(change.cluster)
     is_open = change.state not in _FINISHED
@@ -323,9 +322,7 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         ),
         acts=_acts(change, may, drift),
         may_choose=may["approve"][0] and len(items) > 1 and change.undo_of_id is None,
-        comments=tuple(
-            comment for comment in said if comment.position is None or comment.plan_hash != change.plan_hash
-        ),
+        comments=tuple(comment for comment in said if comment.pk not in placed),
         timeline=tuple(
             TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
             for event in trail.trail(change.key).order_by("-sequence")
@@ -474,6 +471,18 @@ def effect_of(change: Change) -> Effect | None:
 
 def _effect(impact: Impact | None) -> Effect | None:
     return None if impact is None else Effect(**impact.counts, unchanged=impact.unchanged)
+
+
+def _comments_by_place(items: list[ChangeItem], said: Iterable[Comment]) -> dict[int, list[Comment]]:
+    """Return the comments on single ACLs that are still asked for, by the places of these in the plan."""
+    by_key: dict[str, list[Comment]] = {}
+    for comment in said:
+        if comment.acl_key:
+            by_key.setdefault(comment.acl_key, []).append(comment)
+    if not by_key:
+        return {}
+    keys = {item.position: binding_key(item.binding) for item in items}
+    return {place: by_key[key] for place, key in keys.items() if key in by_key}
 
 
 def _steps(items: list[ChangeItem], comments: Mapping[int, list[Comment]]) -> tuple[StepView, ...]:

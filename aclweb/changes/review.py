@@ -25,6 +25,7 @@ from django.db.models.functions import Now
 
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, acl_text
+from aclweb.acl.notation import binding_key
 from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
 from aclweb.changes import gates, policy, tasks
@@ -57,6 +58,8 @@ LONGEST_TICKET = 500
 LONGEST_COMMENT = 5_000
 MOST_COMMENTS = 500
 """Of one change: its page lists all of them."""
+
+_NO_SUCH_ACL = "{} has no such ACL any more; look at it again."
 
 # How often an effect is worked out anew because the cluster moved meanwhile.
 MOST_TRIES = 4
@@ -462,8 +465,8 @@ def _delta_of(items: Iterable[ChangeItem]) -> Delta:
     return Delta(add=tuple(by_op[ChangeItem.Op.ADD]), remove=tuple(by_op[ChangeItem.Op.REMOVE]))
 
 
-def comment(*, change: Change, actor: User, text: str, position: int | None = None) -> Comment:
-    """Say something of a change, or of the ACL at a place of its plan, and decide nothing."""
+def comment(*, change: Change, actor: User, text: str, acl_key: str = "") -> Comment:
+    """Say something of a change, or of the one of its ACLs with a key (`binding_key`), and decide nothing."""
     said = "\n".join(_words("comment", text).splitlines())
     if not said:
         raise ChangeError("A comment needs some words; type them.")
@@ -471,23 +474,35 @@ def comment(*, change: Change, actor: User, text: str, position: int | None = No
         raise ChangeError(
             f"The comment has {len(said):,} characters, and at most {LONGEST_COMMENT:,} are kept; shorten it."
         )
+    binding = _with_key(change, acl_key) if acl_key else None
     with transaction.atomic():
         change = _locked(change)
-        item = None if position is None else change.items.filter(position=position).first()
-        if position is not None and item is None:
-            raise ChangeError(f"{change.key} has no such ACL any more; look at it again.")
+        if binding is not None:
+            _check_asked_for(change, binding)
         if change.comments.count() >= MOST_COMMENTS:
             raise ChangeError(f"{change.key} has {MOST_COMMENTS} comments, and no more are kept.")
         trail.record(
             actor=actor,
             verb="change.commented",
             target=change.key,
-            on="" if item is None else f" on {acl_text(item.binding)}",
+            on="" if binding is None else f" on {acl_text(binding)}",
             said=_said(said),
         )
-        return change.comments.create(
-            author=actor, text=said, position=position, plan_hash=change.plan_hash if item else ""
-        )
+        return change.comments.create(author=actor, text=said, acl_key=acl_key)
+
+
+def _with_key(change: Change, key: str) -> AclBinding:
+    """Return the ACL of a change with this key, or raise ChangeError."""
+    for item in change.items.all():
+        if binding_key(item.binding) == key:
+            return item.binding
+    raise ChangeError(_NO_SUCH_ACL.format(change.key))
+
+
+def _check_asked_for(change: Change, binding: AclBinding) -> None:
+    """Raise ChangeError unless a locked change still has this ACL."""
+    if not change.items.filter(**dict(zip(BINDING_COLUMNS, _columns(binding), strict=True))).exists():
+        raise ChangeError(_NO_SUCH_ACL.format(change.key))
 
 
 def reject(*, change: Change, reviewer: User, comment: str) -> Change:

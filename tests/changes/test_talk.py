@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aclweb.acl.model import Delta
+from aclweb.acl.model import AclBinding, Delta
+from aclweb.acl.notation import binding_key
 from aclweb.audit import trail
 from aclweb.changes import queries, review
 from aclweb.changes.models import Change, ChangeError
@@ -40,7 +41,7 @@ def approve_some(change: Change, reviewer, *bindings, **given) -> Change:
 
 def test_a_comment_decides_nothing_and_is_recorded(waiting, cho):
     review.comment(change=waiting, actor=cho, text=" Why orders? ")
-    review.comment(change=waiting, actor=cho, text="Needed?", position=places(waiting, OTHER)[0])
+    review.comment(change=waiting, actor=cho, text="Needed?", acl_key=binding_key(OTHER))
 
     page = queries.change_page(Change.objects.get(pk=waiting.pk), cho)
     (on_it,) = [view for step in page.steps for view in step.items if view.comments]
@@ -58,7 +59,11 @@ def test_a_comment_decides_nothing_and_is_recorded(waiting, cho):
         ({"text": "  "}, "needs some words"),
         ({"text": "x" * 5_001}, "at most 5,000 are kept"),
         ({"text": "a\x00"}, "NUL character"),
-        ({"text": "a", "position": 99}, "has no such ACL any more"),
+        (
+            {"text": "a", "acl_key": binding_key(allow("User:zed", "READ", "orders"))},
+            "has no such ACL any more",
+        ),
+        ({"text": "a", "acl_key": "1"}, "has no such ACL any more"),
     ],
 )
 def test_a_comment_that_cannot_be_kept_is_refused_with_a_sentence(waiting, cho, wrong, said):
@@ -68,14 +73,36 @@ def test_a_comment_that_cannot_be_kept_is_refused_with_a_sentence(waiting, cho, 
     assert not waiting.comments.exists()
 
 
-def test_a_comment_on_an_acl_of_an_earlier_plan_stays_with_the_change(waiting, ada, ben):
-    review.comment(change=waiting, actor=ben, text="This one?", position=places(waiting, OTHER)[0])
+def comments_shown(change: Change, person) -> dict[AclBinding | None, list[str]]:
+    """Return what a change's page shows by ACL; under None what is not on an ACL of the change."""
+    page = queries.change_page(Change.objects.get(pk=change.pk), person)
+    views = [view for step in page.steps for view in step.items]
+    shown = {view.binding: [said.text for said in view.comments] for view in views if view.comments}
+    return {**shown, None: [said.text for said in page.comments]}
+
+
+def test_a_comment_on_an_acl_that_leaves_the_plan_stays_with_the_change_and_comes_back_with_it(
+    waiting, ada, ben
+):
+    review.comment(change=waiting, actor=ben, text="This one?", acl_key=binding_key(OTHER))
     changed = review.edit(change=waiting, actor=ada, delta=Delta(add=(WISH,)))
+    assert comments_shown(changed, ben) == {None: ["This one?"]}
 
-    page = queries.change_page(review.submit(change=changed, actor=ada), ben)
+    again = review.edit(change=changed, actor=ada, delta=Delta(add=(OTHER, WISH)))
+    assert comments_shown(again, ben) == {OTHER: ["This one?"], None: []}
 
-    assert [said.text for said in page.comments] == ["This one?"]
-    assert not any(view.comments for step in page.steps for view in step.items)
+
+def test_a_comment_stays_on_its_acl_wherever_that_is_in_the_plan(cluster, ada, ben):
+    draft = review.draft(cluster=cluster, author=ada, title="t", delta=Delta(add=(OTHER,)))
+    review.comment(change=draft, actor=ada, text="Ledger has to.", acl_key=binding_key(OTHER))
+    change = review.edit(change=draft, actor=ada, delta=Delta(add=(WISH, OTHER), remove=(BOB,)))
+    change = review.submit(change=change, actor=ada)
+    review.comment(change=change, actor=ben, text="Why?", acl_key=binding_key(BOB))
+    assert comments_shown(change, ben) == {OTHER: ["Ledger has to."], BOB: ["Why?"], None: []}
+
+    change = approve_some(Change.objects.get(pk=change.pk), ben, OTHER)
+
+    assert comments_shown(change, ben) == {OTHER: ["Ledger has to."], None: ["Why?"]}
 
 
 def test_a_ticket_is_kept_with_a_change_and_one_that_is_too_long_is_refused(cluster, ada):

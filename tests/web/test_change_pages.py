@@ -238,13 +238,15 @@ def test_comments_a_ticket_and_some_acls_alone_on_the_page(cluster, waiting, ada
 
     page = browser.get(address(change), {"on": "1"})
     assert '<a href="https://tickets.example/FIN-1" rel="noreferrer noopener"' in page.text
-    assert 'type="hidden" name="on" value="1"' in page.text
+    key = page.context["comment_on"]["key"]
+    assert f'type="hidden" name="on" value="{key}"' in page.text
     said = browser.post(
-        f"{address(change)}act/", {"step": "comment", "text": "<b>Why?</b>", "on": "1"}, follow=True
+        f"{address(change)}act/", {"step": "comment", "text": "<b>Why?</b>", "on": key}, follow=True
     )
     assert "&lt;b&gt;Why?&lt;/b&gt;" in said.text
-    empty = browser.post(f"{address(change)}act/", {"step": "comment", "text": ""})
+    empty = browser.post(f"{address(change)}act/", {"step": "comment", "text": "", "on": key})
     assert (empty.status_code, "needs some words" in empty.text) == (422, True)
+    assert f'type="hidden" name="on" value="{key}"' in empty.text
 
     one = browser.get(address(change), {"only": "0"})
     assert "What 1 of the 2 ACLs would do by itself" in one.text

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts.models import User
+from aclweb.acl.notation import binding_key, is_binding_key
 from aclweb.acl.simulate import Impact
 from aclweb.changes import asking, queries, review
 from aclweb.changes.models import Change, ChangeError
@@ -155,13 +156,7 @@ def _approve_some(change: Change, person: User, form: Any) -> Change:
 
 
 def _comment(change: Change, person: User, form: Any) -> Change:
-    place = form.get("on", "")
-    review.comment(
-        change=change,
-        actor=person,
-        text=form.get("text", ""),
-        position=int(place) if _PLACE.fullmatch(place) else None,
-    )
+    review.comment(change=change, actor=person, text=form.get("text", ""), acl_key=form.get("on", ""))
     return change
 
 
@@ -229,7 +224,7 @@ def _page(
             change.cluster, (view.binding.pattern for step in shown.steps for view in step.items)
         ),
         "can_act": any(deed.allowed for deed in shown.acts.values()),
-        "comment_on": request.POST.get("on", request.GET.get("on", "")),
+        "comment_on": _commented_on(shown, request),
         "comment_text": request.POST.get("text", ""),
         **_some(change, shown, request.GET),
     }
@@ -253,6 +248,17 @@ def _some(change: Change, shown: queries.ChangePage, asked: QueryDict) -> dict[s
         "some_told": impact_rows.told(found.impact),
         "some_effect": found.impact.counts,
     }
+
+
+def _commented_on(shown: queries.ChangePage, request: HttpRequest) -> Mapping[str, str] | None:
+    """Return the ACL that somebody comments on, by its place in an address or its key in a form; None for none."""
+    key, place = request.POST.get("on", ""), request.GET.get("on", "")
+    if not (is_binding_key(key) or _PLACE.fullmatch(place)):
+        return None
+    for view in (view for step in shown.steps for view in step.items):
+        if key == binding_key(view.binding) if key else view.item.position == int(place):
+            return {"key": key or binding_key(view.binding), "says": view.says}
+    return None
 
 
 def _impact_shown(shown: queries.ChangePage, asked: Mapping[str, str]) -> tuple[Impact | None, bool]:
