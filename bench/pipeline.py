@@ -35,6 +35,8 @@ PART = "The pipeline"
 # So many lines an hour of a log that grows, of the days that are there before.
 _LONG_DAYS = 90
 _MASTER = "local[2]"
+# What the workers of `spark_cluster` have to spare.
+_SMALL_EXECUTOR = "spark.executor.memory=512m"
 # So often is measured what others are compared with; the run with least CPU time counts.
 _RUNS = 2
 
@@ -293,7 +295,8 @@ def workers(run: Run) -> Iterator[Figure]:
     for number in (1, 2):
         with tempfile.TemporaryDirectory() as folder, spark_cluster(Path(folder), java_home(), number) as url:
             begun = time.perf_counter()
-            run.job("usage", *_usage_words(logs, run.folder / f"workers-{number}"), master=url)
+            words = _usage_words(logs, run.folder / f"workers-{number}")
+            run.job("usage", "--conf", _SMALL_EXECUTOR, *words, master=url)
             seconds.append(time.perf_counter() - begun)
     yield Figure(
         PART,

@@ -35,6 +35,7 @@ from aclweb.pipeline.access import (
 )
 from aclweb.pipeline.access import summary as access_summary
 from aclweb.pipeline.analyses import ANALYSES, Job, Manifest, add_history, days
+from aclweb.pipeline.awaiting import executors_awaited
 from aclweb.pipeline.environment import SettingError
 from aclweb.pipeline.failures import JobError
 from aclweb.pipeline.files import SourceError, bytes_in
@@ -278,8 +279,8 @@ def _change(
     """Add what is new, read days again and decide, as far as that is wanted; return whether all of it was done."""
     files = [fresh.path for fresh in looked.found.fresh]
     read = list(looked.sources) if options.reprocess else files
-    if read and not runs_here(spark):
-        check_executors(spark, read)
+    if read:
+        _check_executors(spark, read)
     if files:
         portions = portions_of(looked.found.fresh)
         extended = extend_in_portions(
@@ -480,6 +481,7 @@ def _stream(options: Namespace) -> int:
     with options.start_spark(
         options.master, conf=conf, log_bytes=log_bytes, archive=not options.every
     ) as spark:
+        _check_executors(spark, [])
         added = stream(
             spark,
             topic,
@@ -494,6 +496,13 @@ def _stream(options: Namespace) -> int:
         )
     print(f"Written to {options.out}." if added else "Nothing new.")
     return 0
+
+
+def _check_executors(spark: SparkSession, paths: Sequence[str]) -> None:
+    """Look at what executors on other machines have before they read these paths; raises JobError."""
+    if not runs_here(spark):
+        with executors_awaited(spark):
+            check_executors(spark, paths)
 
 
 def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], list[str]]) -> int:
@@ -518,6 +527,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
                 _progress(f"Starting Spark for the access table of {table.version.cluster}.")
                 spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
             keep = stack.enter_context(keeping())
+            _check_executors(spark, [options.table])
             _progress("Adding up and deciding.")
             logged = read_table(spark, table, window, keep, brokers)
         else:
@@ -532,8 +542,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
             _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
             spark = stack.enter_context(start(log_bytes=bytes_in(files)))
             keep = stack.enter_context(keeping())
-            if not runs_here(spark):
-                check_executors(spark, files)
+            _check_executors(spark, files)
             _progress("Counting, parsing and deciding.")
             logged = read_logs(spark, files, keep, sources=sources)
             logged = replace(logged, brokers=brokers.over(logged.brokers))

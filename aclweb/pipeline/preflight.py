@@ -1,4 +1,4 @@
-"""Can every executor do its part: the right Python, pyarrow, this very code, and the log files in view?
+"""Can every executor do its part: the right Python, pyarrow, this very code, and the files in view?
 
 Asked once before a job on other machines, so that what is missing there is reported as one sentence with
 the host's name, and not in the middle of a job.
@@ -36,7 +36,10 @@ class Seen:
 
 
 def check_executors(spark: SparkSession, files: Sequence[str]) -> None:
-    """Raise JobError with a sentence for the first executor that cannot do its part."""
+    """Raise JobError with a sentence for the first executor that cannot do its part.
+
+    files: what all of them read, such as logs, or the folder of a table.
+    """
     local = next((file for file in files if "://" not in file), None)
     tasks = max(2, _TASKS_A_CORE * spark.sparkContext.defaultParallelism)
     found = (
@@ -51,7 +54,7 @@ def check_executors(spark: SparkSession, files: Sequence[str]) -> None:
 
 
 def look_around(local: str | None, _numbers: Iterable[int]) -> Iterator[Seen]:
-    """Yield what this executor has; local: the first log file that is on this machine."""
+    """Yield what this executor has; local: the first file or folder to read that is on this machine."""
     yield Seen(
         host=socket.gethostname(),
         python=_python(),
@@ -79,7 +82,7 @@ def _wrong(seen: Seen, digest: str, local: str | None) -> str | None:
         )
     if not seen.sees_file:
         return (
-            f"The executor on {seen.host} cannot read {local!r}; put the logs where every executor sees them, "
+            f"The executor on {seen.host} cannot read {local!r}; put it where every executor sees it, "
             "for instance on a shared file system."
         )
     return None

@@ -77,8 +77,8 @@ def comments_shown(change: Change, person) -> dict[AclBinding | None, list[str]]
     """Return what a change's page shows by ACL; under None what is not on an ACL of the change."""
     page = queries.change_page(Change.objects.get(pk=change.pk), person)
     views = [view for step in page.steps for view in step.items]
-    shown = {view.binding: [said.text for said in view.comments] for view in views if view.comments}
-    return {**shown, None: [said.text for said in page.comments]}
+    shown: dict[AclBinding | None, list[str]] = {None: [said.text for said in page.comments]}
+    return shown | {view.binding: [said.text for said in view.comments] for view in views if view.comments}
 
 
 def test_a_comment_on_an_acl_that_leaves_the_plan_stays_with_the_change_and_comes_back_with_it(

@@ -53,7 +53,7 @@ class Executors:
         ),
         (
             {"sees_file": False},
-            "The executor on worker-2 cannot read '/logs/a.log'; put the logs where every executor sees them, for "
+            "The executor on worker-2 cannot read '/logs/a.log'; put it where every executor sees it, for "
             "instance on a shared file system.",
         ),
     ],
