@@ -71,7 +71,7 @@ from aclweb.pipeline.reprocessing import Again, reprocess
 from aclweb.pipeline.reprocessing import summary as reprocess_summary
 from aclweb.pipeline.results import ResultError, result_at
 from aclweb.pipeline.rounds import StartSpark, answers_alone, serve
-from aclweb.pipeline.session import SessionError, end_jvm, runs_here, spark_session
+from aclweb.pipeline.session import SessionError, end_jvm, part_for_cores, runs_here, spark_session
 from aclweb.pipeline.shipping import write_package
 from aclweb.pipeline.snapshot import Snapshot, read_snapshot
 from aclweb.pipeline.storage import (
@@ -280,7 +280,7 @@ def _change(
     files = [fresh.path for fresh in looked.found.fresh]
     read = list(looked.sources) if options.reprocess else files
     if read:
-        _check_executors(spark, read)
+        _check_executors(spark, read, bytes_of(looked))
     if files:
         portions = portions_of(looked.found.fresh)
         extended = extend_in_portions(
@@ -481,7 +481,7 @@ def _stream(options: Namespace) -> int:
     with options.start_spark(
         options.master, conf=conf, log_bytes=log_bytes, archive=not options.every
     ) as spark:
-        _check_executors(spark, [])
+        _check_executors(spark, [], log_bytes)
         added = stream(
             spark,
             topic,
@@ -498,11 +498,15 @@ def _stream(options: Namespace) -> int:
     return 0
 
 
-def _check_executors(spark: SparkSession, paths: Sequence[str]) -> None:
-    """Look at what executors on other machines have before they read these paths; raises JobError."""
+def _check_executors(spark: SparkSession, paths: Sequence[str], log_bytes: float | None) -> None:
+    """Look at what executors on other machines have before they read these paths; raises JobError.
+
+    log_bytes: how much text they read, as `spark_session` has it.
+    """
     if not runs_here(spark):
         with executors_awaited(spark):
             check_executors(spark, paths)
+        part_for_cores(spark, log_bytes)
 
 
 def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], list[str]]) -> int:
@@ -527,7 +531,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
                 _progress(f"Starting Spark for the access table of {table.version.cluster}.")
                 spark = stack.enter_context(start(log_bytes=_TEXT_IN_TABLE * table.bytes_in(window)))
             keep = stack.enter_context(keeping())
-            _check_executors(spark, [options.table])
+            _check_executors(spark, [options.table], _TEXT_IN_TABLE * table.bytes_in(window))
             _progress("Adding up and deciding.")
             logged = read_table(spark, table, window, keep, brokers)
         else:
@@ -542,7 +546,7 @@ def _decide(options: Namespace, job: Decider, summarize: Callable[[Manifest], li
             _progress(f"Starting Spark for {number_of(len(files), 'log file')}.")
             spark = stack.enter_context(start(log_bytes=bytes_in(files)))
             keep = stack.enter_context(keeping())
-            _check_executors(spark, files)
+            _check_executors(spark, files, bytes_in(files))
             _progress("Counting, parsing and deciding.")
             logged = read_logs(spark, files, keep, sources=sources)
             logged = replace(logged, brokers=brokers.over(logged.brokers))

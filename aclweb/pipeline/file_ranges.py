@@ -66,22 +66,24 @@ def sizes_of(paths: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def shared_out(sizes: Mapping[str, int], *, open_cost: int, most: int, workers: int) -> list[list[Range]]:
-    """Return what each of some workers reads, about as much each, no more than `most` bytes at once.
+def shared_out(sizes: Mapping[str, int], *, least: int, most: int, workers: int) -> list[list[Range]]:
+    """Return what each of some workers reads at once: about as much as each other, as often as each other.
 
-    sizes: in bytes, by the paths of files; a file is parted only where it is more than a worker's share. open_cost: so
-    many bytes are read in the time that opening a file takes.
+    sizes: in bytes, by the paths of files; a file is parted only where it is more than a worker's share. least: of
+    fewer bytes no second worker is worth its start. most: so many are read at once.
     """
     sizes = {path: size * (_PACKED if is_compressed(path) else 1) for path, size in sizes.items()}
-    share = min(most, max(open_cost, sum(size + open_cost for size in sizes.values()) // max(workers, 1)))
+    total, workers = sum(sizes.values()), max(workers, 1)
+    rounds = max(-(-total // (most * workers)), 1)
+    share = max(min(least, most), -(-total // (rounds * workers)))
     ranges = [found for path, size in sizes.items() for found in _ranges_of(path, size, share)]
-    needed = -(-sum(sizes.values()) // share)
+    needed = -(-total // share)
     bins: list[list[Range]] = [[] for _ in range(min(len(ranges), max(needed, 1)))]
     loads = [0] * len(bins)
     for found in sorted(ranges, key=lambda found: found.start - found.end):
         lightest = loads.index(min(loads))
         bins[lightest].append(found)
-        loads[lightest] += found.end - found.start + open_cost
+        loads[lightest] += found.end - found.start
     return bins
 
 

@@ -32,7 +32,7 @@ Keep = Callable[[DataFrame], DataFrame]
 # Beside what records say, what is at the border of a split.
 _BORDER = "border struct<file: string, block: long, piece: int, text: string, not_utf8: boolean>"
 _PARTED = ".bz2"
-_OPEN_COST, _MOST_BYTES = "spark.sql.files.openCostInBytes", "spark.sql.files.maxPartitionBytes"
+_LEAST_BYTES, _MOST_BYTES = "spark.sql.files.openCostInBytes", "spark.sql.files.maxPartitionBytes"
 
 
 def lines_of_files(
@@ -118,7 +118,7 @@ def _shares(spark: SparkSession, files: Sequence[str]) -> list[list[Range]]:
     """Return what each of as many workers reads as Spark would have."""
     return shared_out(
         sizes_of(files),
-        open_cost=_bytes_of(spark, _OPEN_COST),
+        least=_bytes_of(spark, _LEAST_BYTES),
         most=_bytes_of(spark, _MOST_BYTES),
         workers=spark.sparkContext.defaultParallelism,
     )

@@ -38,6 +38,8 @@ THIS_MACHINE = "local[*]"
 _SMALL_BYTES = 512 * 1024 * 1024
 _TINY_BYTES = 32 * 1024 * 1024
 _MOST_BYTES_AT_ONCE = 1024 * 1024 * 1024
+# So much is read in the time that another of Python's workers takes to start.
+_LEAST_BYTES_AT_ONCE = 32 * 1024 * 1024
 _BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 # A long job too runs most of its code too seldom for the optimising compiler; ten times what it has by default.
 _LONG_JVM = (
@@ -52,6 +54,12 @@ _LONGEST_EXIT_SECONDS = 120.0
 
 _CALL_SECONDS = 10.0
 
+# What workers exchange is parted for each of their cores twice, and once for so much text at least: of texts that
+# hardly ever come twice, so much still fits into the memory of a worker.
+_PARTS_A_CORE = 2
+_TEXT_A_PART = 2 * 1024 * 1024 * 1024
+
+_PARTS = "spark.sql.shuffle.partitions"
 _MASTER = "spark.master"
 _STANDALONE = "spark://"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -253,6 +261,21 @@ def runs_here(spark: SparkSession) -> bool:
     return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))
 
 
+def part_for_cores(spark: SparkSession, log_bytes: float | None) -> None:
+    """Have what executors exchange parted for the cores that they have, unless somebody set in how many parts.
+
+    Spark has 200 parts on any cluster, each of which takes longer to begin than a small part takes. log_bytes: as
+    `spark_session` has it.
+    """
+    conf = spark.sparkContext.getConf()
+    # Executors that are still to come are not known.
+    is_open = conf.get("spark.dynamicAllocation.enabled", "false") == "true"
+    if log_bytes is None or is_open or conf.contains(_PARTS):
+        return
+    cores = spark.sparkContext.defaultParallelism
+    spark.conf.set(_PARTS, max(_PARTS_A_CORE * cores, int(log_bytes // _TEXT_A_PART)))
+
+
 def _given(master: str | None, conf: Mapping[str, str], here: Environment) -> dict[str, str]:
     """Return what was set by a person: Spark's own settings, over them `conf`, over them `master`."""
     given = dict(_of_submit() if here.submitted else _of_spark(here))
@@ -314,6 +337,7 @@ def _start(
         "spark.serializer.objectStreamReset": "1",
         # A worker sends on each text once, whatever it reads of it, so it reads much.
         "spark.sql.files.maxPartitionBytes": str(_MOST_BYTES_AT_ONCE),
+        "spark.sql.files.openCostInBytes": str(_LEAST_BYTES_AT_ONCE),
         # Lists of so many requests are made in a hash table, and those of more by sorting them.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "30000",
     }
@@ -326,7 +350,7 @@ def _start(
             "spark.local.dir": str(directory),
             # Python's workers here take the code where it is, compiled already, and need no copy of it.
             "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2]),
-            "spark.sql.shuffle.partitions": str(1 if tiny else 2 if small else max(4, os.cpu_count() or 1)),
+            _PARTS: str(1 if tiny else 2 if small else max(4, os.cpu_count() or 1)),
             # Planning again after every step pays only where the data is much larger than the plan.
             "spark.sql.adaptive.enabled": str(not small).lower(),
         }

@@ -78,20 +78,36 @@ def test_what_is_written_behind_the_range_meanwhile_is_not_read(tmp_path, small)
 
 
 def test_files_are_shared_out_whole_but_for_those_larger_than_a_share():
-    shares = shared_out({"a": 100, "b": 90, "c": 10, "d": 0}, open_cost=1, most=1_000, workers=2)
+    shares = shared_out({"a": 100, "b": 90, "c": 10, "d": 0}, least=1, most=1_000, workers=2)
 
     assert sorted(sum(each.end - each.start for each in share) for share in shares) == [100, 100]
     assert all(each.is_whole for share in shares for each in share)
     assert {each.path for share in shares for each in share} == {"a", "b", "c", "d"}
 
     (one,), (other,) = sorted(
-        shared_out({"a": 100}, open_cost=1, most=50, workers=1), key=lambda share: share[0].start
+        shared_out({"a": 100}, least=1, most=50, workers=1), key=lambda share: share[0].start
     )
     assert (one, other) == (Range("a", 0, 50, is_last=False), Range("a", 50, 100, is_last=True))
 
 
+def test_workers_read_as_often_as_each_other():
+    shares = shared_out({f"{number}": 10 for number in range(70)}, least=1, most=100, workers=2)
+
+    assert [sum(each.end - each.start for each in share) for share in shares] == [
+        90,
+        90,
+        90,
+        90,
+        90,
+        90,
+        80,
+        80,
+    ]
+    assert len(shared_out({f"{number}": 10 for number in range(5_000)}, least=4, most=10**9, workers=8)) == 8
+
+
 def test_a_few_bytes_are_read_by_one_worker():
-    (share,) = shared_out({"a": 10, "b": 10}, open_cost=1_000, most=10_000, workers=8)
+    (share,) = shared_out({"a": 10, "b": 10}, least=1_000, most=10_000, workers=8)
 
     assert len(share) == 2
 
@@ -108,7 +124,7 @@ def test_a_compressed_file_is_one_range_with_all_its_lines(tmp_path, ending, mon
     with pa.CompressedOutputStream(str(path), {"gz": "gzip", "zst": "zstd"}[ending]) as packed:
         packed.write(b"".join(lines))
 
-    ((whole,),) = shared_out(sizes_of([str(path)]), open_cost=1, most=100, workers=4)
+    ((whole,),) = shared_out(sizes_of([str(path)]), least=1, most=100, workers=4)
 
     assert whole.is_whole
     assert [line for found in lines_in(whole) for line in found.to_pylist()] == lines

@@ -7,13 +7,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pyspark import SparkConf
 
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.environment import of_this_process
 from aclweb.pipeline.failures import cause_of, secrets_in
-from aclweb.pipeline.session import _given, _java_options
+from aclweb.pipeline.session import _given, _java_options, part_for_cores
 from aclweb.runtime.java import cache_folder
 from devstack.java import java_home
 from tests.servers import need_java
@@ -230,3 +232,33 @@ def test_the_pipeline_and_the_site_keep_what_can_be_made_again_in_one_folder(giv
     monkeypatch.setenv("XDG_CACHE_HOME", given)
 
     assert of_this_process().cache == cache_folder(given)
+
+
+GIB = 1024**3
+
+
+@pytest.mark.parametrize(
+    ("given", "cores", "log_bytes", "parts"),
+    [
+        ({}, 2, 10_000, 4),
+        ({}, 2, 40 * GIB, 20),
+        ({}, 300, 40 * GIB, 600),
+        ({}, 2, None, None),
+        ({"spark.sql.shuffle.partitions": "7"}, 2, 10_000, None),
+        ({"spark.dynamicAllocation.enabled": "true"}, 2, 10_000, None),
+    ],
+)
+def test_what_executors_exchange_is_parted_for_their_cores_unless_somebody_said_how(
+    given, cores, log_bytes, parts
+):
+    told: dict[str, object] = {}
+    spark = SimpleNamespace(
+        sparkContext=SimpleNamespace(
+            defaultParallelism=cores, getConf=lambda: SparkConf(loadDefaults=False).setAll(given.items())
+        ),
+        conf=SimpleNamespace(set=told.__setitem__),
+    )
+
+    part_for_cores(spark, log_bytes)
+
+    assert told.get("spark.sql.shuffle.partitions") == parts
