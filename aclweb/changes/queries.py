@@ -24,8 +24,10 @@ from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem, Comment
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.preview import Preview, TooMuch, preview
-from aclweb.changes.replaying import replay_of
+from aclweb.changes.replaying import replay_in
 from aclweb.clusters import ClusterState
+from aclweb.insights.current import current_load
+from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import LazyRows
@@ -148,6 +150,7 @@ class ChangePage:
     as_of_now: Drift | None  # only while it waits: whether the effect is still the one submitted
     effect_now: Effect | None  # only where it is another than the one submitted
     impact_now: Impact | None
+    load: Load | None  # the newest of the cluster's logs
     replay: Replay | None  # of the log with it; None where no log was read, or nothing is left to decide
     is_open: bool  # nobody has decided yet
     would_now: str  # what is left of it to do, where the cluster has some of its ACLs already
@@ -287,6 +290,7 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     lacking = policy.lacking(change.cluster, approvals.counted, required, held)
     own = Approval(change=change, reviewer=user)
     may = policy.acts(change, user, held)
+    load = current_load(change.cluster)
     state, tone = item_state_words(change)
     in_place = sum(item.state in (ChangeItem.State.APPLIED, ChangeItem.State.NOOP_ALREADY) for item in items)
     return ChangePage(
@@ -300,7 +304,8 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         as_of_now=drift,
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,
-        replay=replay_of(view, change.delta, now.impact if now is not None else None, days=replay_days)
+        load=load,
+        replay=replay_in(load, view, change.delta, now.impact if now is not None else None, days=replay_days)
         if is_open
         else None,
         is_open=is_open,

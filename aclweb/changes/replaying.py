@@ -13,6 +13,7 @@ from aclweb.acl.simulate import Impact
 from aclweb.changes.impact import TooMuch, on_which_impact_depends
 from aclweb.changes.kept import Kept
 from aclweb.insights.current import current_load
+from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay, replay
 from aclweb.inventory.current import ClusterView
 
@@ -24,12 +25,18 @@ _replayed: Kept[Replay] = Kept(lambda found: found.weight, TooMuch)
 def replay_of(
     view: ClusterView, delta: Delta, impact: Impact | None, *, days: int | None = None
 ) -> Replay | None:
-    """Return the replay of a cluster's log with this edit; None where no log was read.
+    """Return the replay of a cluster's log with this edit; None where no log was read. For the rest see `replay_in`."""
+    return replay_in(current_load(view.cluster), view, delta, impact, days=days)
+
+
+def replay_in(
+    load: Load | None, view: ClusterView, delta: Delta, impact: Impact | None, *, days: int | None = None
+) -> Replay | None:
+    """Return the replay of one load, the cluster's newest, with this edit; None where there is none.
 
     impact: that of the edit, where it is known; one that takes nothing away needs no permits in the log. days: the
     last ones of the log, of WINDOWS; None for all of it.
     """
-    load = current_load(view.cluster)
     if load is None or view.revision is None:
         return None
     takes_away = _takes_away(impact)

@@ -9,14 +9,21 @@ import re
 from html import unescape
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.model.delta import Delta
+from aclweb.insights.load import load
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import impact_rows
 from aclweb.web.drafts.diff_files import COLUMNS
 from tests.builders import allow
+from tests.insights.results import file, write_result
 from tests.inventory.answering_cluster import Answers
 from tests.web.test_replay_card import (  # noqa: F401 fixtures
+    BINDINGS,
+    CLOSES,
+    LOGGED,
     addresses,
     computed,
     logged,
@@ -163,3 +170,72 @@ def test_a_file_that_would_be_too_large_says_in_each_row_what_it_leaves_out(wide
     assert any(row["cut"] == "" and row["hosts"].count("10.0.0.") > 100 for row in told), (
         "as long as it is enough"
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_page_and_its_file_say_when_a_row_was_last_seen_and_how_often_denied(
+    over_days,  # noqa: F811
+    ada,
+    signed_in,
+    kind,
+):
+    browser = signed_in(ada)
+    place = place_of(kind, over_days, ada)
+    page = browser.get(place, query_params={"show": "loses"} if kind == "computation" else None)
+    in_page = {row.who[0].text: page.context["diff_log"].rows[row.number] for row in page.context["diff"]}
+    lost = in_page["User:bob"]
+    text = page.content.decode()
+
+    assert (lost.says, f"{lost.last_permitted:%d %b %H:%M}", lost.denied) == ("permitted", "20 Nov 20:00", 0)
+    assert "last seen <b>20 Nov 20:00</b>" in text
+    assert "no denial" in text
+    assert "in the log of test-eu from 7 Nov 08:00 to 20 Nov 20:00" in text
+
+    rows = list(csv.DictReader(io.StringIO(browser.get(links(page)[0]).getvalue().decode())))
+    objects = [json.loads(line) for line in browser.get(links(page)[1]).getvalue().decode().splitlines()]
+    gained = [row for row in rows if row["change"] == "gains" and "Read" in row["operations"]]
+    assert [(row["principals"], row["log_says"], row["denials"]) for row in gained] == [
+        ("User:dan", "not in the log", "7")
+    ]
+    bobs = [each for each in objects if each["principals"] == "User:bob" and "Read" in each["operations"]]
+    assert [each["last_permitted"][:16] for each in bobs] == ["2026-11-20T20:00"]
+    assert {each["denials"] for each in bobs} == {0}
+
+
+def test_without_a_log_or_permits_when_a_row_was_last_seen_is_unknown(
+    synced,  # noqa: F811
+    tmp_path,
+    ada,
+    signed_in,
+):
+    browser = signed_in(ada)
+    before = browser.get(what_if(CLOSES))
+    assert (
+        "when any of this was last used: no authorizer log of test-eu has been read"
+        in before.content.decode()
+    )
+    rows = list(csv.DictReader(io.StringIO(browser.get(links(before)[0]).getvalue().decode())))
+    assert {(row["last_permitted"], row["log_says"], row["denials"]) for row in rows} == {
+        ("", "cannot tell", "")
+    }
+
+    load(write_result(tmp_path / "usage", BINDINGS, requests=LOGGED[-1:], files=[file("a.log")]), synced)
+    after = browser.get(what_if(CLOSES, show="loses"))
+
+    assert {told.says for told in after.context["diff_log"].rows.values()} == {"cannot tell"}
+    assert "It may lack permits" in after.content.decode()
+    assert {told.denied for told in after.context["diff_log"].rows.values()} == {0}
+
+
+def test_the_log_beside_a_diff_costs_two_queries_however_many_rows(over_days, ada, signed_in):  # noqa: F811
+    browser = signed_in(ada)
+    address = what_if(Delta(add=tuple(allow(f"User:new-{n}", "READ", f"orders-{n}") for n in range(40))))
+    browser.get(address)
+
+    with CaptureQueriesContext(connection) as none:
+        assert not browser.get(f"{address}&show=loses").context["diff_log"].rows
+    with CaptureQueriesContext(connection) as many:
+        assert len(browser.get(address).context["diff_log"].rows) == 15
+
+    assert len(many) - len(none) == 2
+    assert sum("principal_key" in each["sql"] for each in many.captured_queries) == 1

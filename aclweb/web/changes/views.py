@@ -22,7 +22,7 @@ from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import TooMuch
 from aclweb.inventory import lists
 from aclweb.inventory.current import settings_of
-from aclweb.web.drafts import diff_files, impact_rows, replay_all, replayed
+from aclweb.web.drafts import diff_files, diff_page, impact_rows, replay_all, replayed
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -73,7 +73,9 @@ def diff_file(request: HttpRequest, number: int) -> HttpResponseBase:
     if impact is None:
         raise Http404(f"The impact of {change.key} is unknown, so there is no access diff to download.")
     rows = impact_rows.exact_rows(impact)
-    return diff_files.file_of(rows, name=change.key, ending=request.GET.get("format", "csv"))
+    return diff_files.file_of(
+        rows, name=change.key, ending=request.GET.get("format", "csv"), log_of=change.cluster
+    )
 
 
 @login_required
@@ -206,7 +208,7 @@ def _page(
         "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
-        **_differences(impact, request.GET),
+        **_differences(shown, impact, request.GET),
         **replayed.shown(shown.replay, change.cluster, request.GET),
         "diff_files": diff_files.files(
             reverse("change-diff", args=[change.pk], query={"effect": "now" if is_now else "submitted"}),
@@ -269,11 +271,14 @@ def _impact_shown(shown: queries.ChangePage, asked: Mapping[str, str]) -> tuple[
     return shown.impact_now if is_now else shown.impact, is_now
 
 
-def _differences(impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:
+def _differences(page: queries.ChangePage, impact: Impact | None, asked: Mapping[str, str]) -> dict[str, Any]:
     if impact is None:
         return {}
     rows = impact_rows.rows(impact, *impact_rows.KINDS)
-    return {"told": impact_rows.told(impact), **impact_rows.shown(rows, asked, ROWS_A_PAGE)}
+    return {
+        "told": impact_rows.told(impact),
+        **diff_page.shown(rows, asked, ROWS_A_PAGE, log_of=page.change.cluster, load=page.load),
+    }
 
 
 def _change(request: HttpRequest, number: int) -> Change:

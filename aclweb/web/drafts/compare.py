@@ -58,7 +58,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             context["compute_url"] = f"{reverse('compare-compute', args=[slug])}?{request.GET.urlencode()}"
             context["computation"] = asking.of_question(comparison(found.left, found.right))
     if (
-        file := diff_files.file_asked(context.get("every_row"), request.GET, name=f"compare-{slug}")
+        file := diff_files.file_asked(
+            context.get("every_row"), request.GET, name=f"compare-{slug}", log_of=cluster
+        )
     ) is not None:
         return file
     if (file := replayed.file_asked(context, request.GET, name=f"compare-{slug}")) is not None:

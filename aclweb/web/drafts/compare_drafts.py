@@ -90,7 +90,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             context["computation"] = asking.of_question(comparison(first, second))
         context["is_cut"] = any(draft.faults for draft in drafts)
     if (
-        file := diff_files.file_asked(context.get("every_row"), request.GET, name=f"drafts-{slug}")
+        file := diff_files.file_asked(
+            context.get("every_row"), request.GET, name=f"drafts-{slug}", log_of=cluster
+        )
     ) is not None:
         return file
     if (file := replayed.file_asked(context, request.GET, name=f"drafts-{slug}")) is not None:

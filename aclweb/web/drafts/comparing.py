@@ -13,9 +13,10 @@ from aclweb.accounts.models import User
 from aclweb.changes import queries
 from aclweb.changes.comparison import Comparison, Side
 from aclweb.changes.models import Change
+from aclweb.insights.current import current_load
 from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts import impact_rows, replayed
+from aclweb.web.drafts import diff_page, impact_rows, replayed
 from aclweb.web.drafts.impact_rows import ImpactRows
 
 ROWS_A_PAGE = 25
@@ -130,10 +131,10 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     kind = asked.get("show", "")
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if impact.counts[name]), "gains")
-    rows = impact_rows.rows(impact, kind)
+    rows, before = impact_rows.rows(impact, kind), found.left.view.cluster
     return context | {
         "tiles": impact_rows.tiles(impact),
         "every_row": narrowing.of(impact_rows.exact_rows(impact)),
         "show": kind,
-        **impact_rows.shown(narrowing.of(rows), asked, ROWS_A_PAGE),
+        **diff_page.shown(narrowing.of(rows), asked, ROWS_A_PAGE, log_of=before, load=current_load(before)),
     }

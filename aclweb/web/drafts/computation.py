@@ -21,10 +21,11 @@ from aclweb.changes.computing import KEPT_FOR, MOST_KEPT
 from aclweb.changes.models import Change, ChangeError, Computation
 from aclweb.changes.preview import preview
 from aclweb.changes.question import Question, question_of, what_if
-from aclweb.changes.replaying import replay_of
+from aclweb.changes.replaying import replay_in
 from aclweb.changes.same_edit import change_for
+from aclweb.insights.current import current_load
 from aclweb.inventory.current import in_force, settings_of
-from aclweb.web.drafts import diff_files, impact_rows, replay_all, replayed
+from aclweb.web.drafts import diff_files, diff_page, impact_rows, replay_all, replayed
 from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -172,7 +173,7 @@ def _file(request: HttpRequest, row: Computation) -> HttpResponseBase:
     delta = question_of(row).sides[0].delta
     if request.GET.get("replay") == replayed.ALL and delta is not None and context.get("replay") is not None:
         return replay_all.page(request, row.cluster, delta, back=request.path, name="What-if")
-    file = diff_files.file_asked(context.get("every_row"), request.GET, name=name)
+    file = diff_files.file_asked(context.get("every_row"), request.GET, name=name, log_of=row.cluster)
     if file is None:
         file = replayed.file_asked(context, request.GET, name=name)
     assert file is not None  # the caller asks for one
@@ -211,11 +212,12 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
     kind = asked.get("show", "")
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if found.impact.counts[name]), "gains")
+    load = current_load(side.view.cluster)
     return {
         "impact": found.impact,
         "notes": found.notes,
         **replayed.shown(
-            replay_of(side.view, side.delta, found.impact, days=replayed.days_asked(asked)),
+            replay_in(load, side.view, side.delta, found.impact, days=replayed.days_asked(asked)),
             side.view.cluster,
             asked,
         ),
@@ -223,7 +225,9 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
         "tiles": impact_rows.tiles(found.impact),
         "every_row": impact_rows.exact_rows(found.impact),
         "show": kind,
-        **impact_rows.shown(impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE),
+        **diff_page.shown(
+            impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE, log_of=side.view.cluster, load=load
+        ),
     }
 
 

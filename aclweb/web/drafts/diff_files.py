@@ -12,7 +12,9 @@ from typing import Any
 from django.http import Http404, StreamingHttpResponse
 
 from aclweb.acl.model import AclBinding, acl_text
-from aclweb.web.drafts import replayed
+from aclweb.inventory.models import Cluster
+from aclweb.web.drafts import diff_log, replayed
+from aclweb.web.drafts.diff_log import InLog
 from aclweb.web.drafts.impact_rows import ImpactRows, SpelledOut
 from aclweb.web.shell.downloads import rows_file
 
@@ -31,6 +33,10 @@ COLUMNS = (
     "reason",
     "answers",
     "cut",
+    "last_permitted",
+    "log_says",
+    "denials",
+    "denials_are_whole",
 )
 _COLUMN_OF = {
     "who": "principals",
@@ -47,30 +53,31 @@ def files(address: str, asked: Mapping[str, str], *, field: str = FIELD) -> list
 
 
 def file_asked(
-    rows: ImpactRows | None, asked: Mapping[str, str], *, name: str
+    rows: ImpactRows | None, asked: Mapping[str, str], *, name: str, log_of: Cluster
 ) -> StreamingHttpResponse | None:
     """Return the file of these rows if `?diff=csv` asks for one; None if it does not.
 
-    rows: of every kind, narrowed as the page is; None where the page has no impact. Raises Http404 there, and for an
-    odd format.
+    rows: of every kind, narrowed as the page is; None where the page has no impact. log_of: whose log.
+    Raises Http404 there, and for an odd format.
     """
     if FIELD not in asked:
         return None
     if rows is None:
         raise Http404("This page shows no impact, so there is no access diff to download.")
-    return file_of(rows, name=name, ending=asked[FIELD])
+    return file_of(rows, name=name, ending=asked[FIELD], log_of=log_of)
 
 
-def file_of(rows: ImpactRows, *, name: str, ending: str) -> StreamingHttpResponse:
-    """Return a file of all these rows; raises Http404 for an odd format."""
-    return rows_file(_told(rows), name=f"{name}-access-diff", ending=ending, columns=COLUMNS)
+def file_of(rows: ImpactRows, *, name: str, ending: str, log_of: Cluster) -> StreamingHttpResponse:
+    """Return a file of all these rows, with what a cluster's log holds of each; raises Http404 for an odd format."""
+    return rows_file(_told(rows, log_of), name=f"{name}-access-diff", ending=ending, columns=COLUMNS)
 
 
-def _told(rows: ImpactRows) -> Iterator[dict[str, Any]]:
-    return (_row(each) for each in rows.spelled_out())
+def _told(rows: ImpactRows, log_of: Cluster) -> Iterator[dict[str, Any]]:
+    in_log = diff_log.of_every_row(log_of, rows)
+    return (_row(*each) for each in zip(rows.spelled_out(), in_log, strict=True))
 
 
-def _row(row: SpelledOut) -> dict[str, Any]:
+def _row(row: SpelledOut, in_log: InLog) -> dict[str, Any]:
     values = (
         row.kind,
         row.who,
@@ -85,6 +92,10 @@ def _row(row: SpelledOut) -> dict[str, Any]:
         row.reason,
         row.cells,
         ", ".join(_COLUMN_OF[field] for field in row.cut),
+        in_log.last_permitted.isoformat() if in_log.last_permitted else None,
+        in_log.says,
+        in_log.denied,
+        None if in_log.denied is None else in_log.is_whole,
     )
     return dict(zip(COLUMNS, values, strict=True))
 

@@ -147,6 +147,14 @@ class ImpactRows(Sequence[ImpactRow]):
     def __init__(self, impact: Impact, groups: Sequence[Group]) -> None:
         self._impact, self._groups = impact, groups
 
+    @property
+    def impact(self) -> Impact:
+        return self._impact
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        return self._groups
+
     def __len__(self) -> int:
         return len(self._groups)
 

@@ -30,6 +30,7 @@ from aclweb.changes import asking, policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import what_if
+from aclweb.insights.current import current_load
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
@@ -38,6 +39,7 @@ from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web.drafts import (
     before_adding,
     diff_files,
+    diff_page,
     impact_rows,
     keeping,
     named,
@@ -69,7 +71,7 @@ def _asked_beside(
     """Return the file of an answer, or the page about the whole log, that an address asks for beside the draft."""
     preview, name = context.get("preview"), f"what-if-{cluster.slug}"
     rows = impact_rows.exact_rows(preview.impact) if preview else None
-    if (file := diff_files.file_asked(rows, request.GET, name=name)) is not None:
+    if (file := diff_files.file_asked(rows, request.GET, name=name, log_of=cluster)) is not None:
         return file
     if request.GET.get("replay") == replayed.ALL and context.get("replay") is not None:
         fields = request.GET.copy()
@@ -529,10 +531,11 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
     kind = data.get("show", "")
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")
+    load = current_load(cluster)
     return {
         "preview": preview,
         **replayed.shown(
-            replaying.replay_of(view, draft.delta, preview.impact, days=replayed.days_asked(data)),
+            replaying.replay_in(load, view, draft.delta, preview.impact, days=replayed.days_asked(data)),
             cluster,
             data,
         ),
@@ -541,5 +544,7 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
         "tiles": impact_rows.tiles(preview.impact),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
-        **impact_rows.shown(impact_rows.rows(preview.impact, kind), data, ROWS_A_PAGE),
+        **diff_page.shown(
+            impact_rows.rows(preview.impact, kind), data, ROWS_A_PAGE, log_of=cluster, load=load
+        ),
     }

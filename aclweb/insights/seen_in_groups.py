@@ -1,0 +1,232 @@
+"""When was what a group of an impact is about last permitted in the log, and how often was it denied?
+
+A logged request belongs to the group that its principal, host, operation and name lie in; groups do not overlap.
+Where a class of the impact holds several addresses or names, a request may lie in it or beside it: such a group is
+not whole, its numbers are "at least", and of what was not seen nobody can tell.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, reduce
+from operator import or_
+from os.path import commonprefix
+
+from django.db.models import Q
+
+from aclweb.acl.matching import in_range, is_host_glob, is_principal_glob, range_within
+from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.simulate import Group, Impact, NameSet
+from aclweb.insights.models import Load
+from aclweb.insights.requests import principal_key, requests_of, resource_key
+
+MOST_REQUESTS = 50_000
+"""So many distinct requests are looked at, the newest first."""
+
+_MOST_KEYS = 100  # of principals or names that the query of one group spells out
+_MOST_CONDITIONS = 50  # groups of which each has a condition of its own in the query
+
+_COLUMNS = (
+    "request__principal",
+    "request__host",
+    "request__operation",
+    "request__resource_type",
+    "request__resource_name",
+    "request__allowed",
+    "lines",
+    "last_at",
+)
+
+
+@dataclass(frozen=True)
+class SeenInGroup:
+    """What one log holds of the requests of a group.
+
+    last_permitted: on the brokers' clocks, None for never in the log. denied: so many records deny one of them.
+    is_whole: whether there is no request of which nobody can tell that it is one of them.
+    """
+
+    last_permitted: datetime | None = None
+    denied: int = 0
+    is_whole: bool = True
+
+
+def seen_in_groups(load: Load, impact: Impact, groups: Sequence[Group]) -> list[SeenInGroup]:
+    """Return what a load holds of each of these groups of an impact, in their order; one query."""
+    if not groups:
+        return []
+    asked = requests_of(load).filter(request__cluster=load.cluster_id).filter(_may_be_of(impact, groups))
+    found = list(asked.order_by("-last_at", "request").values_list(*_COLUMNS)[: MOST_REQUESTS + 1])
+    sums = _Sums(impact, groups)
+    for row in found[:MOST_REQUESTS]:
+        sums.add(*row)
+    return sums.told(is_whole=len(found) <= MOST_REQUESTS)
+
+
+def _may_be_of(impact: Impact, groups: Sequence[Group]) -> Q:
+    """Return a condition that every request of these groups meets; others may meet it too."""
+    if len(groups) <= _MOST_CONDITIONS:
+        conditions = [
+            _of_type(group.resource_type, group.operations)
+            & _of_principals(impact, group)
+            & _of_names(impact, group)
+            for group in groups
+        ]
+        return reduce(or_, conditions)
+    operations: dict[ResourceType, set[Operation]] = {}
+    for group in groups:
+        operations.setdefault(group.resource_type, set()).update(group.operations)
+    return reduce(or_, (_of_type(kind, own) for kind, own in operations.items()))
+
+
+def _of_type(kind: ResourceType, operations: Iterable[Operation]) -> Q:
+    names = sorted(operation.name for operation in operations)
+    return Q(request__resource_type=kind.name, request__operation__in=names)
+
+
+def _of_principals(impact: Impact, group: Group) -> Q:
+    axis = impact.axes.principals
+    if group.principals & axis.others or group.principals.bit_count() > _MOST_KEYS:
+        return Q()
+    texts = axis.named(group.principals)
+    if any(is_principal_glob(text) for text in texts):
+        return Q()
+    return Q(request__principal_key__in=[principal_key(text) for text in texts])
+
+
+def _of_names(impact: Impact, group: Group) -> Q:
+    """Return a condition on the names: their keys where they are few, else how all of them begin."""
+    axis, kind = impact.axes.names[group.resource_type], group.resource_type
+    names = group.names
+    exact = names & axis.all_exact
+    if names == exact and group.names_count <= _MOST_KEYS:
+        keys = [resource_key(kind.name, text) for _, text in NameSet(axis, names)]
+        return Q(request__resource_key__in=keys)
+    if names >> axis.first_pattern:
+        return Q()
+    rest = names ^ exact
+    # Both parts of the axis are sorted: what the first and the last have in common, all have.
+    ends = [
+        axis.name_class(place)[1]
+        for part in (exact, rest)
+        if part
+        for place in ((part & -part).bit_length() - 1, part.bit_length() - 1)
+    ]
+    start = commonprefix(ends)  # noqa: RUF071 - names, no paths
+    return Q(request__resource_name__startswith=start) if start else Q()
+
+
+class _Sums:
+    """What is added up of each group, request by request."""
+
+    def __init__(self, impact: Impact, groups: Sequence[Group]) -> None:
+        self._impact, self._groups = impact, groups
+        self._principals = cache(self._places_of_principal)
+        self._hosts = cache(self._places_of_host)
+        self._names = cache(self._places_of_name)
+        self._of_caller = cache(self._groups_of_caller)
+        # Thousands of groups share one set.
+        unfolded: dict[int, int] = {}
+        for group in groups:
+            if id(group.compact_names) not in unfolded:
+                unfolded[id(group.compact_names)] = group.names
+        self._names_of = [unfolded[id(group.compact_names)] for group in groups]
+        self._last: list[datetime | None] = [None] * len(groups)
+        self._denied = [0] * len(groups)
+        self._unsure = [False] * len(groups)
+
+    def add(
+        self,
+        principal: str,
+        host: str,
+        operation: str,
+        kind: str,
+        name: str,
+        allowed: bool,
+        lines: int,
+        last_at: datetime,
+    ) -> None:
+        candidates = self._of_caller(principal, kind, operation)
+        if not candidates:
+            return
+        hosts, names = self._hosts(host), self._names(kind, name)
+        for number, is_sure in candidates:
+            at_host, of_name = hosts & self._groups[number].hosts, names & self._names_of[number]
+            if not at_host or not of_name:
+                continue
+            if not (is_sure and at_host == hosts and of_name == names):
+                self._unsure[number] = True
+            elif not allowed:
+                self._denied[number] += lines
+            elif (last := self._last[number]) is None or last < last_at:
+                self._last[number] = last_at
+
+    def told(self, *, is_whole: bool) -> list[SeenInGroup]:
+        """Return what was added up; is_whole: whether every request was added."""
+        return [
+            SeenInGroup(last, denied, is_whole and not unsure)
+            for last, denied, unsure in zip(self._last, self._denied, self._unsure, strict=True)
+        ]
+
+    def _groups_of_caller(self, principal: str, kind: str, operation: str) -> list[tuple[int, bool]]:
+        """Return the groups that a principal and an operation may lie in, and whether they surely do."""
+        places = self._principals(principal)
+        found = []
+        for number, group in enumerate(self._groups):
+            members = places & group.principals
+            if members and group.resource_type.name == kind and Operation[operation] in group.operations:
+                found.append((number, members == places))
+        return found
+
+    def _places_of_principal(self, principal: str) -> int:
+        """Return the classes that a principal may lie in: its own, or that of all others and of globs."""
+        axis = self._impact.axes.principals
+        if principal in axis.places:
+            return axis.one(principal)
+        return reduce(or_, (axis.one(own) for own in axis.texts if is_principal_glob(own)), axis.others)
+
+    def _places_of_host(self, host: str) -> int:
+        """Return the classes that an address may lie in: its own, or those that hold addresses nobody names."""
+        axis = self._impact.axes.hosts
+        if host in axis.places:
+            return axis.one(host)
+        globs = reduce(or_, (axis.one(own) for own in axis.texts if is_host_glob(own)), 0)
+        ranges = [own for own in axis.texts if in_range(own, host)]
+        if not ranges:
+            return globs | axis.others
+        narrowest = axis.one(next(own for own in ranges if all(range_within(own, wide) for wide in ranges)))
+        # Of an axis that was cut down, an address or a narrower range may be among the others.
+        return globs | narrowest | (axis.others if axis.classes_of_others > 1 else 0)
+
+    def _places_of_name(self, kind: str, name: str) -> int:
+        """Return the classes that a name may lie in: one, none, or several where globs overlap."""
+        resource_type = ResourceType[kind]
+        axis = self._impact.axes.names[resource_type]
+        if exact := axis.one(name):
+            return exact
+        globs = ((1 << len(axis.patterns)) - 1) << axis.first_pattern
+        starts = self._impact.starts.get(resource_type)
+        if starts is None:
+            # Of an impact that an older version stored, which of the names exist is unknown.
+            return axis.all & ~axis.all_exact
+        if not name.startswith(tuple(starts)):
+            return globs
+        place = axis.place_of_rest(_longest_start(axis.prefixes, name))
+        return globs | (1 << place if place >= 0 else 0)
+
+
+def _longest_start(prefixes: Sequence[str], name: str) -> str:
+    """Return the longest of these sorted texts that a name begins with; empty for none."""
+    start = name
+    while start:
+        place = bisect_right(prefixes, start) - 1
+        if place < 0:
+            return ""
+        if start.startswith(prefixes[place]):
+            return prefixes[place]
+        # What both have in common is all that a shorter one can begin the name with.
+        start = commonprefix([start, prefixes[place]])  # noqa: RUF071
+    return ""
