@@ -1,4 +1,8 @@
-"""When was each of these resources last used in the log, and how often was it denied?"""
+"""When was each of these resources last used in the log, and how often was it denied?
+
+Of the names of a page the database is asked. What sorts a list needs every name of the log: that is taken from the
+pairs that a load keeps, or added up by the database where they are too many to be kept.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Q, Sum
+from django.db.models import Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.model import ResourceType
-from aclweb.insights.models import Load
+from aclweb.insights.models import Load, RequestTotals
+from aclweb.insights.pairs import Pairs, moment_of, pairs_of
 from aclweb.insights.requests import requests_of, resource_key
+from aclweb.insights.window import Window
+from aclweb.inventory.current import ClusterView
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,38 @@ def last_seen(load: Load, kind: ResourceType, names: Collection[str]) -> Mapping
         request__resource_type=kind.name,
         request__resource_name__in=names,
     )
+    return _added_up(rows)
+
+
+def last_seen_of_all(load: Load, kind: ResourceType, view: ClusterView) -> Mapping[str, Seen]:
+    """Return the same of every name of this type in the log; worked out once for a load and a revision."""
+    return view.loaded.remember(("last seen", load.pk, kind), lambda: _seen_of_all(load, kind))
+
+
+def _seen_of_all(load: Load, kind: ResourceType) -> Mapping[str, Seen]:
+    pairs = pairs_of(Window.of(load, None))
+    if pairs.whole:
+        return _from_pairs(pairs, kind)
+    return _added_up(requests_of(load).filter(request__resource_type=kind.name))
+
+
+def _from_pairs(pairs: Pairs, kind: ResourceType) -> Mapping[str, Seen]:
+    last: dict[int, int] = {}
+    denied: dict[int, int] = {}
+    for name, allowed, lines, last_at in zip(pairs.name, pairs.allowed, pairs.lines, pairs.last, strict=True):
+        if pairs.kinds[name] != kind.name:
+            continue
+        if allowed:
+            last[name] = max(last.get(name, last_at), last_at)
+        else:
+            denied[name] = denied.get(name, 0) + lines
+    return {
+        pairs.names[name]: Seen(moment_of(last[name]) if name in last else None, denied.get(name, 0))
+        for name in last.keys() | denied.keys()
+    }
+
+
+def _added_up(rows: QuerySet[RequestTotals]) -> Mapping[str, Seen]:
     sums = rows.values_list("request__resource_name").annotate(
         last=Max("last_at", filter=Q(request__allowed=True)),
         denied=Coalesce(Sum("lines", filter=Q(request__allowed=False)), 0),

@@ -1,17 +1,21 @@
 """Who can do what: with one resource, or as one principal?"""
 
+from aclweb.inventory.access.able import Able, able_with, able_with_each
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.access.resource import topic_access
 
 __all__ = [
+    "Able",
     "AccessRow",
     "Cell",
     "PrincipalAccess",
     "Reach",
     "ReaderGroups",
     "ResourceAccess",
+    "able_with",
+    "able_with_each",
     "groups_of_readers",
     "principal_access",
     "readers_of",

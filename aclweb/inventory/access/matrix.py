@@ -385,6 +385,11 @@ def _weight(binding: AclBinding) -> int:
 _WEIGHTS: dict[tuple[Operation, PermissionType, str], int] = {}
 
 
+def concerns(binding: AclBinding, operation: Operation) -> bool:
+    """Whether the binding counts for this operation, or may, by itself or through what it implies."""
+    return binding.pattern_type is PatternType.UNKNOWN or bool(_weight(binding) & _FIELDS[operation])
+
+
 def reach(binding: AclBinding) -> str:
     """Return how far a binding's pattern reaches: "exact", "prefix" or "all"."""
     if binding.pattern_type is not PatternType.LITERAL:

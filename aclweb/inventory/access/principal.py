@@ -8,19 +8,15 @@ decided, and fifty thousand topics cost no more than the principal has ACLs.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aclweb.acl.matching import empty_prefix_covers
 from aclweb.acl.model import (
     ANY_USER,
     CLUSTER_NAME,
-    WILDCARD,
     AclBinding,
-    AuthorizerSettings,
     Operation,
     PatternType,
     Resource,
@@ -30,9 +26,10 @@ from aclweb.acl.model import (
 )
 from aclweb.clusters import Known
 from aclweb.inventory.access.cells import AccessRow
+from aclweb.inventory.access.covered_names import cut
 from aclweb.inventory.access.matrix import Joined, Matrix
 from aclweb.inventory.access.sentences import caveats, joined
-from aclweb.inventory.current import ClusterView, Moment, in_force, span
+from aclweb.inventory.current import ClusterView, Moment, in_force
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 
@@ -164,21 +161,9 @@ def _pieces(
     """Yield the names of this type in pieces that the same of these ACLs cover."""
     names = _names(view, kind, mine)
     operations = operations_of(kind, view.settings)
-    begins: dict[int, list[int]] = {}
-    ends: dict[int, list[int]] = {}
-    for place, binding in enumerate(mine):
-        for start, end in _covered(names, binding, view.settings):
-            if start < end:
-                begins.setdefault(start, []).append(place)
-                ends.setdefault(end, []).append(place)
-    covering: list[int] = []  # places in `mine`, in its order
-    for start, end in itertools.pairwise(sorted({0, len(names), *begins, *ends})):
-        for place in ends.get(start, ()):
-            covering.remove(place)
-        for place in begins.get(start, ()):
-            insort(covering, place)
-        own = Joined.of(mine[place] for place in covering if mine[place].principal != ANY_USER)
-        for_any_user = Joined.of(mine[place] for place in covering if mine[place].principal == ANY_USER)
+    for start, end, covering in cut(names, mine, view.settings):
+        own = Joined.of(binding for binding in covering if binding.principal != ANY_USER)
+        for_any_user = Joined.of(binding for binding in covering if binding.principal == ANY_USER)
         covers = own.covers or for_any_user.covers
         for part in _parted_by_default(view, kind, names[start:end], covers=covers):
             resource = Resource(kind, part[0])
@@ -200,24 +185,6 @@ def _names(view: ClusterView, kind: ResourceType, mine: Iterable[AclBinding]) ->
         if binding.pattern_type is PatternType.LITERAL and not binding.pattern.is_wildcard
     }
     return tuple(sorted(mentioned))
-
-
-def _covered(
-    names: tuple[str, ...], binding: AclBinding, settings: AuthorizerSettings
-) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the sorted `names` that the binding covers, or may, as start and end (excluded)."""
-    everything = (0, len(names))
-    if binding.pattern_type is PatternType.UNKNOWN:
-        yield everything
-    elif binding.pattern.is_wildcard and settings.wildcard_skips_starred_names:
-        # Not the names that begin with an asterisk and go on.
-        first, last = span(names, WILDCARD, PatternType.PREFIXED)
-        yield 0, first + (first < last and names[first] == WILDCARD)
-        yield last, len(names)
-    elif binding.pattern_type is PatternType.PREFIXED and not binding.resource_name:
-        yield everything if empty_prefix_covers("any", settings) else (0, bisect_right(names, ""))
-    else:
-        yield span(names, binding.resource_name, binding.pattern_type)
 
 
 def _parted_by_default(

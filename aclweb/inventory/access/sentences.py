@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from aclweb.acl.authorizer import part_words, places_words
 from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType, acl_text, name_text, resource_text
+from aclweb.inventory.access.able import allowed_rows, is_unsure
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 
 # What people want to know first of each type, as the end of "12 principals can …".
@@ -134,8 +135,8 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
         hosts = places_words(open_to_all.places)
         where = f"not from {hosts}" if open_to_all.elsewhere == "allowed" else f"from {hosts}"
         return f"any user can {words} {where}"
-    able = [row for row in named if (verdict := row.verdict(operation)) and verdict.is_allowed_somewhere]
-    unsure = _is_unsure([*named, anybody], operation)
+    able = allowed_rows(named, operation)
+    unsure = is_unsure([*named, anybody], operation)
     if not able:
         return (
             f"whether anybody but super users can {words} is unknown"
@@ -157,12 +158,6 @@ def _who_can(named: Sequence[AccessRow], anybody: AccessRow, operation: Operatio
     return f"{clause}, {_some(only, able)}only from {where}"
 
 
-def _is_unsure(rows: Sequence[AccessRow], operation: Operation) -> bool:
-    """Whether it is unknown of one of these principals whether they may."""
-    verdicts = (row.verdict(operation) for row in rows)
-    return any(verdict is not None and verdict.state == "unknown" for verdict in verdicts)
-
-
 def _some(part: Collection[object], whole: Collection[object]) -> str:
     """Return `one of them `, `3 of them `, or nothing where it is all of them."""
     if len(part) == len(whole):
@@ -179,12 +174,8 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
     }
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         return ["Any user can delete it."]
-    able = {
-        row.principal
-        for row in named
-        if (verdict := row.verdict(Operation.DELETE)) and verdict.is_allowed_somewhere
-    } | through_cluster
-    unsure = _is_unsure([*named, anybody], Operation.DELETE)
+    able = {row.principal for row in allowed_rows(named, Operation.DELETE)} | through_cluster
+    unsure = is_unsure([*named, anybody], Operation.DELETE)
     if not able:
         return [
             "Whether anybody but super users can delete it is unknown."
@@ -217,8 +208,8 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
     open_to_all = anybody.verdict(operation)
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         return []
-    able = [verdict for row in named if (verdict := row.verdict(operation)) and verdict.is_allowed_somewhere]
-    wide = sum(1 for verdict in able if verdict.through == "all")
+    able = [row.verdict(operation) for row in allowed_rows(named, operation)]
+    wide = sum(verdict is not None and verdict.through == "all" for verdict in able)
     if not wide or len(able) < 2:
         return []
     noun = _NOUNS.get(access.resource.resource_type, "resource")

@@ -20,7 +20,12 @@ class Completeness:
 def names_known(
     cluster: Cluster, kind: ResourceType, *, declared: Cluster | Declaration | None = None
 ) -> Completeness:
-    """Return how complete the cluster's topics or groups are, now or as they were when `declared` held."""
+    """Return how complete the cluster's names of this type are, now or as they were when `declared` held."""
+    if kind not in (ResourceType.TOPIC, ResourceType.GROUP):
+        names = NOUNS[kind][1]
+        return Completeness(
+            Known.UNKNOWN, f"aclweb reads no list of {names} from brokers, so which {names} exist is unknown."
+        )
     then = declared if declared is not None else cluster
     known = Known(then.topics_listed if kind is ResourceType.TOPIC else then.groups_listed)
     return Completeness(known, _sentence(cluster, kind, known))

@@ -24,6 +24,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.current import ClusterView, Moment, in_force
+from aclweb.inventory.lists.names import containing
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.models import Cluster
 
@@ -65,16 +66,6 @@ class ListedAcls(LazyRows[AclRow]):
                 for binding in bindings[start:stop]
             ],
         )
-
-
-@dataclass(frozen=True)
-class NameRow:
-    """One topic or group, with the number of ACLs that match it."""
-
-    name: str
-    partitions: int | None
-    internal: bool
-    affecting: int
 
 
 @dataclass(frozen=True)
@@ -174,33 +165,13 @@ def all_acls(view: ClusterView, filters: AclListFilters) -> Sequence[AclBinding]
     return _listed(view, filters)[0]
 
 
-def list_names(cluster: Cluster, resource_type: ResourceType, text: str = "") -> Sequence[NameRow]:
-    """Return the topics or groups whose name contains `text`, in capital or small letters, by name."""
-    view = in_force(cluster)
-    names = view.loaded.names.get(resource_type, ())
-    if text:
-        names = view.loaded.remember(
-            ("list_names", resource_type, text.casefold()), lambda: tuple(_containing(names, text))
-        )
-    return LazyRows(
-        len(names),
-        lambda start, stop: [_name_row(view, resource_type, name) for name in names[start:stop]],
-    )
-
-
-def _name_row(view: ClusterView, resource_type: ResourceType, name: str) -> NameRow:
-    topic = view.loaded.topic(name) if resource_type is ResourceType.TOPIC else None
-    matching = len(view.index.affecting(Resource(resource_type, name), view.settings))
-    return NameRow(name, topic.partitions if topic else None, topic.internal if topic else False, matching)
-
-
 def list_principals(cluster: Cluster, text: str = "") -> Sequence[PrincipalRow]:
     """Return everybody whom an ACL or the declared super users name, and whose name contains `text`.
 
     In capital or small letters: this is how people search. What decides compares letter by letter.
     """
     view = in_force(cluster)
-    principals = list(_containing(view.principals, text))
+    principals = list(containing(view.principals, text))
     return LazyRows(
         len(principals),
         lambda start, stop: [
@@ -213,11 +184,6 @@ def list_principals(cluster: Cluster, text: str = "") -> Sequence[PrincipalRow]:
             for principal in principals[start:stop]
         ],
     )
-
-
-def _containing(names: Iterable[str], text: str) -> Iterable[str]:
-    wanted = text.casefold()
-    return (name for name in names if wanted in name.casefold())
 
 
 def _listed(

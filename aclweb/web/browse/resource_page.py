@@ -23,7 +23,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.shell.paging import page_of
 
 # The types whose names a list can show, in the order of its tabs.
-LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP)}
+LISTED = {kind.name: kind for kind in (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)}
 
 # A row of the matrix is some sixty elements and four kilobytes: so many keep a page below 50 KiB and on one screen.
 ROWS_SHOWN = 7

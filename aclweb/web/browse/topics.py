@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,47 +12,18 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, ResourceType
-from aclweb.insights.current import current_load
-from aclweb.insights.last_seen import last_seen
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import resource_tabs
-from aclweb.web.browse.resource_page import LISTED, ResourcePage, cell_of, heading_of, removals
+from aclweb.web.browse.resource_page import ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import page_asked, page_of
+from aclweb.web.shell.paging import page_asked
 
 # What htmx swaps in of a tab.
 PARTS = {"access": "browse/topics/_access.html", "groups": "browse/topics/_groups.html"}
-
-
-@login_required
-@require_GET
-def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """List topics, or groups and other names with `?type=`, by name."""
-    cluster = access.cluster_or_404(request.user, slug)
-    kind = LISTED.get(request.GET.get("type", ""), ResourceType.TOPIC)
-    text = request.GET.get("q", "")
-    found = lists.list_names(cluster, kind, text)
-    page = page_of(found, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
-    names = [row.name for row in page.object_list]
-    load = current_load(cluster)
-    context: dict[str, Any] = {
-        "cluster": cluster,
-        "kind": kind,
-        "kinds": LISTED,
-        "text": text,
-        "page": page,
-        "known": names_known(cluster, kind),
-        "owners": lists.owners_of(cluster, kind.name, names),
-        "load": load,
-        "seen": last_seen(load, kind, names) if load is not None else {},
-    }
-    return render_page(
-        request, "browse/topics/list.html", "browse/topics/_names.html", context, section="topics"
-    )
 
 
 @login_required
@@ -133,7 +103,7 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         "name": name,
         "page": shown,
         "known": names_known(cluster, kind, declared=moment.past.declared if moment.past else None)
-        if kind in LISTED.values()
+        if kind in (ResourceType.TOPIC, ResourceType.GROUP)
         else None,
         "name_fault": name_fault,
     }
