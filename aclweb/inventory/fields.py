@@ -25,6 +25,10 @@ else:
     _KafkaText = _AnyJson = models.TextField
 
 _UNSAFE = re.compile("[\x00\\\\\ud800-\udfff]")
+_NO_KEY = (
+    "A stored cluster login cannot be decrypted; "
+    "ACLWEB_ENCRYPTION_KEYS must hold the key that it was saved with."
+)
 _ESCAPED = re.compile(r"\\(\\|u[0-9a-f]{4})")
 
 
@@ -80,16 +84,29 @@ class EncryptedJSONField(_AnyJson):
         try:
             return json.loads(_cipher().decrypt(value.encode("ascii")))
         except InvalidToken as error:
-            raise ImproperlyConfigured(
-                "A stored cluster login cannot be decrypted; "
-                "ACLWEB_ENCRYPTION_KEYS must hold the key that it was saved with."
-            ) from error
+            raise ImproperlyConfigured(_NO_KEY) from error
 
     def get_prep_value(self, value: Any) -> Any:
         return None if value is None else _cipher().encrypt(json.dumps(value).encode("utf-8")).decode("ascii")
 
     def value_to_string(self, _: models.Model) -> str:
         return "(secret)"
+
+
+def under_first_key(stored: str) -> str | None:
+    """Return a column's text encrypted with the first key; None where it is so already.
+
+    Raises ImproperlyConfigured where none of the keys reads it.
+    """
+    value = stored.encode("ascii")
+    try:
+        Fernet(settings.ACLWEB_ENCRYPTION_KEYS[0]).decrypt(value)
+    except InvalidToken:
+        try:
+            return _cipher().rotate(value).decode("ascii")
+        except InvalidToken as error:
+            raise ImproperlyConfigured(_NO_KEY) from error
+    return None
 
 
 def _cipher() -> MultiFernet:
