@@ -10,9 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db.models import TextField, Value
 from django.db.models.functions import Cast
 
-from aclweb.accounts.models import User
 from aclweb.acl.model import number_of
 from aclweb.audit import trail
+from aclweb.audit.trail import Named
 from aclweb.inventory.fields import EncryptedJSONField, under_first_key
 
 trail.register("keys.rotated", "{actor} encrypted {secrets} anew, with the first of the encryption keys.")
@@ -47,7 +47,7 @@ class _Secret:
         return bool(same.update(**{self.column.name: Value(anew, output_field=TextField())}))
 
 
-def rotate(*, actor: User | str, dry_run: bool = False) -> Rotated:
+def rotate(*, actor: Named | str, dry_run: bool = False) -> Rotated:
     """Encrypt every stored secret with the first of ACLWEB_ENCRYPTION_KEYS, one row after another.
 
     One that is saved meanwhile is left as it was saved, which the first key did. dry_run: only count.
