@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -66,7 +66,8 @@ def logged(seed: int) -> list[dict]:
 def turned(requests: list[dict], edit: Delta):
     """Return, by the change of its answer, the last permitted request and the denials: slow and easy to believe."""
     before, after = AclIndex(BINDINGS), AclIndex(edit.applied_to(BINDINGS))
-    last, denied = {}, defaultdict(int)
+    last: dict[str, datetime] = {}
+    denied: dict[str, int] = defaultdict(int)
     for row in requests:
         asked = AccessRequest(
             row["principal"],
@@ -75,11 +76,11 @@ def turned(requests: list[dict], edit: Delta):
             ResourceType.TOPIC,
             row["resource_name"],
         )
-        results = tuple(decide(asked, index, AuthorizerSettings())[0] for index in (before, after))
+        first, then = (decide(asked, index, AuthorizerSettings())[0] for index in (before, after))
         change = {
             (Result.ALLOWED, Result.DENIED): "loses",
             (Result.DENIED, Result.ALLOWED): "gains",
-        }.get(results)
+        }.get((first, then))
         if change and row["allowed"]:
             at = row["last_at"].replace(tzinfo=None)
             last[change] = max(last.get(change, at), at)
@@ -101,7 +102,8 @@ def test_each_request_counts_for_the_group_in_which_its_answer_turns(synced, tmp
 
     found = seen_in_groups(stored, impact, impact.groups)
 
-    last, denied = {}, defaultdict(int)
+    last: dict[str, datetime] = {}
+    denied: dict[str, int] = defaultdict(int)
     for group, seen in zip(impact.groups, found, strict=True):
         assert seen.is_whole
         if group.change not in ("loses", "gains"):

@@ -26,6 +26,7 @@ def by_the_matrix(view, kind, name, operation) -> Able:
     named = [row for row in rows if row.kind == "principal" and not row.is_super_user]
     anybody = next(row for row in rows if row.kind == "any-user")
     open_to_all = anybody.verdict(operation)
+    assert open_to_all is not None
     if open_to_all.is_allowed_somewhere:
         return Able(any_user=open_to_all.state)
     return Able(len(allowed_rows(named, operation)), "", is_unsure([*named, anybody], operation))
