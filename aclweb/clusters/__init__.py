@@ -25,6 +25,7 @@ from aclweb.clusters.client import (
     Verb,
     why_no_broker_holds,
 )
+from aclweb.clusters.gitops import GITOPS
 from aclweb.clusters.kind import ClusterKind, Connection
 from aclweb.clusters.snapshot import SNAPSHOT
 from aclweb.clusters.zookeeper import ZOOKEEPER
@@ -52,7 +53,7 @@ __all__ = [
     "why_no_broker_holds",
 ]
 
-KINDS: dict[str, ClusterKind] = {kind.name: kind for kind in (ZOOKEEPER, ADMIN_API, SNAPSHOT)}
+KINDS: dict[str, ClusterKind] = {kind.name: kind for kind in (ZOOKEEPER, ADMIN_API, SNAPSHOT, GITOPS)}
 
 
 def kind_named(name: str) -> ClusterKind:

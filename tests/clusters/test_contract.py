@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from aclweb.clusters import (
     Verb,
     connect,
 )
+from aclweb.clusters.gitops import GITOPS
 from aclweb.clusters.snapshot import SNAPSHOT
 from aclweb.clusters.zookeeper import ZOOKEEPER
 from devstack.servers import KafkaBroker, lay_out
@@ -33,6 +35,7 @@ from tests.servers import create_topic, wipe
 KIND_OF = {
     "fake": "admin",
     "snapshot": "snapshot",
+    "gitops": "gitops",
     "zookeeper": "zookeeper",
     "kafka44": "admin",
     "kafka39": "admin",
@@ -89,6 +92,8 @@ def subject(request, tmp_path: Path, fresh: str) -> Subject:
         return Subject(lambda: fake, fake.bindings.extend)
     if kind == "snapshot":
         return _snapshot(tmp_path / "prod.jsonl")
+    if kind == "gitops":
+        return _folder(tmp_path / "repository")
     if kind == "zookeeper":
         server = request.getfixturevalue("zookeeper_server")
         address = f"{server.address}/{fresh}"
@@ -123,6 +128,23 @@ def _snapshot(path: Path) -> Subject:
 
     put(())
     return Subject(lambda: connect(Connection(SNAPSHOT, str(path))), put, path.unlink, path.write_text)
+
+
+def _folder(path: Path) -> Subject:
+    topic = "apiVersion: kafka.strimzi.io/v1\nkind: KafkaTopic\nmetadata: {{name: {}}}\nspec: {{partitions: {}}}\n"
+    user = "apiVersion: kafka.strimzi.io/v1\nkind: KafkaUser\nmetadata: {name: nobody}\n"
+    acls = path / "acls.jsonl"
+    path.mkdir()
+    (path / "topics.yaml").write_text(
+        f"{topic.format('orders.eu', 2)}---\n{topic.format('audit', 1)}---\n{user}"
+    )
+
+    def put(bindings: Iterable[AclBinding]) -> None:
+        acls.write_text(write_acls(bindings, format="jsonl"), encoding="utf-8")
+
+    return Subject(
+        lambda: connect(Connection(GITOPS, str(path))), put, lambda: shutil.rmtree(path), acls.write_text
+    )
 
 
 def held(subject: Subject, expected: Iterable[AclBinding]) -> set[AclBinding]:
