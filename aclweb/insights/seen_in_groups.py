@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, reduce
 from operator import or_
-from os.path import commonprefix
+from posixpath import commonprefix
 
 from django.db.models import Q
 
@@ -115,7 +115,7 @@ def _of_names(impact: Impact, group: Group) -> Q:
         if part
         for place in ((part & -part).bit_length() - 1, part.bit_length() - 1)
     ]
-    start = commonprefix(ends)  # noqa: RUF071 - names, no paths
+    start = commonprefix(ends)
     return Q(request__resource_name__startswith=start) if start else Q()
 
 
@@ -228,5 +228,5 @@ def _longest_start(prefixes: Sequence[str], name: str) -> str:
         if start.startswith(prefixes[place]):
             return prefixes[place]
         # What both have in common is all that a shorter one can begin the name with.
-        start = commonprefix([start, prefixes[place]])  # noqa: RUF071
+        start = commonprefix([start, prefixes[place]])
     return ""
