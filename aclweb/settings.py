@@ -263,6 +263,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "aclweb.web.shell.session.own_password_first",
     "aclweb.web.shell.keys_in_addresses.left_out",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "aclweb.web.shell.request_log.LogRequests",

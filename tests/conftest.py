@@ -1,8 +1,8 @@
 """The cast and the cluster that tests share.
 
 ada asks for changes, ben approves them, cho only looks, dot administers; each has that
-one role on `cluster` and nothing elsewhere. eve signs in and has no role at all. The
-cluster is a StandardAuthorizer one, declared, switched on for changes, and not yet read.
+one role on `cluster` and nothing elsewhere. eve signs in and has no role at all; root
+administers the site. The cluster is a StandardAuthorizer one, declared, switched on for changes, and not yet read.
 """
 
 from __future__ import annotations
@@ -176,6 +176,11 @@ def dot(cluster: Cluster) -> User:
 @pytest.fixture
 def eve(db: None) -> User:
     return User.objects.create_user("eve", password="a password for eve")
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return User.objects.create_superuser("root", password="a password for root")
 
 
 @pytest.fixture

@@ -107,7 +107,6 @@ def require(user: User | AnonymousUser, act: Act, cluster: Cluster, name: str | 
     held = rights(user, cluster)
     if held.may(act, name):
         return
-    needed = _NEEDED[act].label
     if name is not None and held.may(act) and act != "administer":
         raise PermissionDenied(
             f"You may {_TOLD[act]} on {cluster.name} only for names that start with "
@@ -116,9 +115,23 @@ def require(user: User | AnonymousUser, act: Act, cluster: Cluster, name: str | 
         )
     have = f"your role there is {held.role.label}" if held.role else "you have no role there"
     raise PermissionDenied(
-        f"To {_TOLD[act]}, you need the role {needed} on {cluster.name}, and {have}. "
+        f"To {_TOLD[act]}, you need the role {_NEEDED[act].label} on {cluster.name}, and {have}. "
         "Ask an administrator of the cluster."
     )
+
+
+def needed(act: Act) -> Role:
+    """Return the lowest role that allows the act."""
+    return _NEEDED[act]
+
+
+def require_site_administrator(user: User | AnonymousUser) -> None:
+    """Raise PermissionDenied with a sentence unless this person administers the accounts of the site."""
+    if not (user.is_active and user.is_superuser):
+        raise PermissionDenied(
+            "Accounts are for administrators of the site, and your account is none. Ask one of them, "
+            "or an administrator of a cluster for a role on it."
+        )
 
 
 def holders(cluster: Cluster) -> dict[User, Rights]:

@@ -5,7 +5,12 @@ from importlib import import_module
 from django.apps import AppConfig
 
 # The modules that register verbs; they import models, so they wait until the apps are loaded.
-_VERBS = ("aclweb.accounts.grants", "aclweb.accounts.passwords", "aclweb.accounts.tokens")
+_VERBS = (
+    "aclweb.accounts.grants",
+    "aclweb.accounts.passwords",
+    "aclweb.accounts.people",
+    "aclweb.accounts.tokens",
+)
 
 
 class AccountsConfig(AppConfig):

@@ -7,6 +7,8 @@ the role, approves a change of their own (`changes.policy`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, Group
 from django.db import models
@@ -16,7 +18,26 @@ from aclweb.inventory.models import Cluster
 
 
 class User(AbstractUser):
-    """A person or a program that signs in."""
+    """A person or a program that signs in.
+
+    sessions_ended: how often all sessions were ended at once. password_is_first: somebody else has made
+    the password, so it is changed before any other page is shown.
+    """
+
+    sessions_ended = models.PositiveIntegerField(default=0)
+    password_is_first = models.BooleanField(default=False)
+
+    def get_session_auth_hash(self) -> str:
+        """Return what a session holds; it counts no longer once this differs."""
+        return super().get_session_auth_hash() + self._after_ended()
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """Yield the same for each older SECRET_KEY that still counts."""
+        for each in super().get_session_auth_fallback_hash():
+            yield each + self._after_ended()
+
+    def _after_ended(self) -> str:
+        return f".{self.sessions_ended}" if self.sessions_ended else ""
 
 
 class Role(models.IntegerChoices):

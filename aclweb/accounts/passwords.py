@@ -6,6 +6,7 @@ hash of it. API tokens are no sessions and stay.
 
 from __future__ import annotations
 
+from aclweb.accounts import people
 from aclweb.accounts.models import User
 from aclweb.audit import trail
 
@@ -14,4 +15,5 @@ trail.register("password.changed", "{actor} changed their own password; their se
 
 def changed(user: User) -> None:
     """Record the change; the caller stores the password in the same transaction."""
-    trail.record(actor=user, verb="password.changed", target=f"account:{user.get_username()}"[:254])
+    User.objects.filter(pk=user.pk).update(password_is_first=False)
+    trail.record(actor=user, verb="password.changed", target=people.account(user))

@@ -31,7 +31,11 @@ trail.register("token.revoked", "{actor} revoked the API token {name} of {owner}
 
 
 class TokenError(Exception):
-    """A token that cannot be made as asked; the message says what would do."""
+    """A token that cannot be made as asked; the message says what would do. field: of `issue`, the wrong one."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        self.field = field
+        super().__init__(sentence)
 
 
 def issue(owner: User, name: str, days: int, *, actor: User | str | None = None) -> tuple[ApiToken, str]:
@@ -40,11 +44,11 @@ def issue(owner: User, name: str, days: int, *, actor: User | str | None = None)
     Raises TokenError unless it lasts 1 to 90 days, has a name and an active owner.
     """
     if not 1 <= days <= LONGEST_DAYS:
-        raise TokenError(f"A token lasts 1 to {LONGEST_DAYS} days, and {days} was asked for.")
-    if not 1 <= len(name.strip()) <= 100:
-        raise TokenError(f"A token needs a name of 1 to 100 characters that says what uses it, not {name!r}.")
+        raise TokenError("days", f"A token lasts 1 to {LONGEST_DAYS} days, and {days} was asked for.")
+    if not 1 <= len(name.strip()) <= 100 or "\x00" in name:
+        raise TokenError("name", "A token needs a name of 1 to 100 characters that says what uses it.")
     if not owner.is_active:
-        raise TokenError(f"{owner.get_username()} is switched off, so a token would not work.")
+        raise TokenError("owner", f"{owner.get_username()} is switched off, so a token would not work.")
     secret = MARK + secrets.token_urlsafe(32)
     with transaction.atomic():
         token = ApiToken.objects.create(
@@ -63,6 +67,11 @@ def issue(owner: User, name: str, days: int, *, actor: User | str | None = None)
             expires=f"{token.expires_at:%Y-%m-%d %H:%M} UTC",
         )
     return token, secret
+
+
+def beginning(text: str) -> str:
+    """Return the part of a token that finds it and opens nothing; any other text as it is."""
+    return text[:_PREFIX_LENGTH] if text.startswith(MARK) else text
 
 
 def check(secret: str) -> ApiToken | None:

@@ -10,4 +10,5 @@ urlpatterns: list[URLResolver] = [
     path("", include("aclweb.web.clusters.urls")),
     path("", include("aclweb.web.drafts.urls")),
     path("", include("aclweb.web.changes.urls")),
+    path("", include("aclweb.web.people.urls")),
 ]

@@ -1,7 +1,7 @@
 """Every address, for every kind of person: one table, and no address may be missing from it.
 
 anonymous has not signed in; eve has no role on the cluster; cho looks, ada requests, ben
-approves, dot administers. What one may not see does not exist (404); what one may see and
+approves, dot administers the cluster, root the site. What one may not see does not exist (404); what one may see and
 not do is refused (403). Every unsafe address refuses a form without a CSRF token, and every
 answer carries the strict content security policy.
 """
@@ -13,12 +13,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models.functions import Now
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from aclweb.accounts import people, tokens
+from aclweb.accounts.models import ApiToken, Grant, User
 from aclweb.acl.model.delta import Delta
 from aclweb.audit.models import Event
 from aclweb.changes import asking, computing, review
@@ -31,7 +34,7 @@ from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 
-PEOPLE = ("anonymous", "eve", "cho", "ada", "ben", "dot")
+PEOPLE = ("anonymous", "eve", "cho", "ada", "ben", "dot", "root")
 RULE = allow("User:cat", "READ", "stock")
 LINE = json.dumps({"op": "add", **RULE.as_dict()})
 QUESTION = {
@@ -45,18 +48,27 @@ QUESTION = {
 
 @dataclass(frozen=True)
 class Row:
-    """One address: how to ask, and the status for each of PEOPLE in that order."""
+    """One address: how to ask, and the status for each of PEOPLE in that order.
+
+    root: the status for the administrator of the site, where it is not that for the one of the cluster.
+    """
 
     path: str
     expected: tuple[int, int, int, int, int, int]
     method: str = "get"
     body: Mapping[str, object] = field(default_factory=dict)
     as_json: bool = False
+    root: int = 0
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        return dict(zip(PEOPLE, (*self.expected, self.root or self.expected[-1]), strict=True))
 
 
 # 302 for anonymous is the way to the sign-in page.
 SEEN = (302, 404, 200, 200, 200, 200)
 OWN = (302, 200, 200, 200, 200, 200)
+OF_ROOT = (302, 403, 403, 403, 403, 403)
 API_SEEN = (401, 404, 200, 200, 200, 200)
 API_OWN = (401, 200, 200, 200, 200, 200)
 C = "/c/test-eu/"
@@ -193,6 +205,21 @@ TABLE: dict[str, Row] = {
         {"step": "approve", "plan_hash": "{plan}"},
     ),
     "events": Row("/events/", OWN),
+    "people": Row("/people/", OF_ROOT, root=200),
+    "account-add": Row("/people/add/", OF_ROOT, root=200),
+    "all-tokens": Row("/people/tokens/", OF_ROOT, root=200),
+    "account": Row("/people/{account}/", OF_ROOT, root=200),
+    "account-act": Row("/people/{account}/act/", OF_ROOT, "post", {"step": "sign-out"}, root=302),
+    "account-role": Row(
+        "/people/{account}/roles/", OF_ROOT, "post", {"cluster": "test-eu", "role": "1"}, root=302
+    ),
+    "account-join": Row("/people/{account}/groups/", OF_ROOT, "post", {"group": "platform"}, root=302),
+    "account-leave": Row("/people/{account}/groups/{group}/leave/", OF_ROOT, "post", root=302),
+    "roles": Row(f"{C}roles/", SEEN),
+    "role-take": Row(f"{C}roles/{{grant}}/take/", (302, 404, 403, 403, 403, 302), "post"),
+    "tokens": Row("/tokens/", OWN),
+    # It is ada's; whoever has no such token is told nothing of it.
+    "token-revoke": Row("/tokens/{token}/revoke/", (302, 404, 404, 302, 404, 404), "post", root=302),
     "api:schema": Row("/api/schema/", API_OWN),
     "api:clusters": Row("/api/v1/clusters/", API_OWN),
     "api:cluster": Row(A, API_SEEN),
@@ -236,6 +263,8 @@ def waiting(cluster, ada, monkeypatch):
     cluster.log_sources.create(path="/logs")
     cluster.owned_names.create(kind="TOPIC", pattern_type="PREFIXED", name="orders.", owner="payments")
     cluster.policy_gates.create(kind="not-own-rights")
+    tokens.issue(ada, "report", 30)
+    people.join(actor="test", person=ada, group="platform")
     change = review.draft(
         cluster=cluster,
         author=ada,
@@ -251,8 +280,8 @@ def waiting(cluster, ada, monkeypatch):
 
 
 @pytest.fixture
-def cast(eve, cho, ada, ben, dot):
-    return {"anonymous": None, "eve": eve, "cho": cho, "ada": ada, "ben": ben, "dot": dot}
+def cast(eve, cho, ada, ben, dot, root):
+    return {"anonymous": None, "eve": eve, "cho": cho, "ada": ada, "ben": ben, "dot": dot, "root": root}
 
 
 def test_every_address_of_the_site_is_in_the_table():
@@ -276,7 +305,7 @@ def test_each_address_answers_each_person_as_the_table_says(share, waiting, cast
                 transaction.set_rollback(True)
 
         found = {person: answer.status_code for person, answer in answered.items()}
-        if found != dict(zip(PEOPLE, row.expected, strict=True)):
+        if found != row.statuses:
             wrong[name] = found
         if row.expected[0] == 302 and name != "sign-out":
             assert answered["anonymous"]["Location"].startswith("/sign-in/"), name
@@ -304,8 +333,8 @@ def test_every_page_carries_the_strict_policy(waiting, dot):
         assert "frame-ancestors 'none'" in policy, name
 
 
-def test_reading_an_address_that_acts_changes_nothing(waiting, dot):
-    browser = browser_of(dot)
+def test_reading_an_address_that_acts_changes_nothing(waiting, root):
+    browser = browser_of(root)
     events = Event.objects.count()
     for name in (name for name, row in TABLE.items() if row.method == "post"):
         answer = browser.get(filled(TABLE[name].path, waiting))
@@ -354,4 +383,13 @@ def filled(text: str, change) -> str:
     if "{owned}" in text:
         owned = OwnedNames.objects.order_by("pk").first()
         text = text.replace("{owned}", str(owned.pk if owned else 1))
+    if "{account}" in text or "{group}" in text:
+        text = text.replace("{account}", str(User.objects.get(username="ada").pk))
+        text = text.replace("{group}", str(getattr(Group.objects.first(), "pk", 1)))
+    if "{grant}" in text:
+        text = text.replace(
+            "{grant}", str(getattr(Grant.objects.filter(user__username="ada").first(), "pk", 1))
+        )
+    if "{token}" in text:
+        text = text.replace("{token}", str(getattr(ApiToken.objects.first(), "pk", 1)))
     return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)

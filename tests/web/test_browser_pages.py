@@ -62,6 +62,12 @@ PAGES = {
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
     "log sources": "/c/test-eu/log-sources/",
+    "people": "/people/",
+    "an account to add": "/people/add/",
+    "an account": "/people/{dot}/",
+    "roles on a cluster": "/c/test-eu/roles/",
+    "API tokens": "/tokens/",
+    "API tokens of everybody": "/people/tokens/",
     "an unreachable cluster": "/c/test-us/",
     "topics": "/c/test-eu/topics/",
     "a topic": "/c/test-eu/topics/orders.eu",
@@ -100,7 +106,7 @@ PAIRS = [("light", 1440), ("dark", 390)], [("dark", 1440), ("light", 390)]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=["dark on a phone", "light on a phone"])
-def test_every_page_is_quiet_accessible_and_fits_its_window(visit, pair):
+def test_every_page_is_quiet_accessible_and_fits_its_window(visit, dot, pair):
     """Each page is loaded once and shown in two windows, the next page in the two others.
 
     axe reads it in one of them, at full scale in all four. Pages with the same parts are neighbours above, so what
@@ -114,7 +120,7 @@ def test_every_page_is_quiet_accessible_and_fits_its_window(visit, pair):
             continue
         page.watch.forget()
         page.set_viewport_size({"width": 1440, "height": 900})
-        page.goto(page.site + path)
+        page.goto(page.site + path.replace("{dot}", str(dot.pk)))
         for theme, width in pair:
             page.emulate_media(color_scheme=theme)
             page.set_viewport_size({"width": width, "height": 900})

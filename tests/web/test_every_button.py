@@ -77,7 +77,8 @@ STATES = [
     f"{C}/insights/week/",
     f"{C}/insights/use/owners/", f"{C}/insights/use/owners/?owner=&days=all", f"{C}/insights/use/beside/?other=open",
     f"{C}/insights/use/", f"{C}/insights/use/?show=configured", f"{C}/insights/use/days/?principal=User:bob",
-    f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/",
+    f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/", f"{C}/roles/", f"{C}/roles/?q=nothing-has-this",
+    "/tokens/",
 ]  # fmt: skip
 # Of each other cluster; ACLs, names and logs differ, the pages are the same.
 EVERYWHERE = (
@@ -100,7 +101,7 @@ TYPED = {
     "names": "CN=bob,O=x", "as_of": "1", "holding": "bob", "topic": "orders.eu", "group": "bobs", "paste": "",
     "new_password1": "a longer password 7", "new_password2": "a longer password 7",
     "path": "/var/log/kafka", "first": ADD, "second": ADD, "transactional_id": "tx-1", "owner": "shop",
-    "principals": "User:zoe",
+    "principals": "User:zoe", "who": "ada", "days": "7",
     "rows": "kind,pattern_type,name,owner,labels\nTOPIC,PREFIXED,orders.,shop,public\n",
 }  # fmt: skip
 

@@ -25,7 +25,7 @@ def test_each_feature_has_a_table_of_its_addresses_and_no_address_is_elsewhere()
     included = [resolver.urlconf_name.__name__ for resolver in urls.urlpatterns]
 
     assert sorted(included) == [f"aclweb.web.{name}.urls" for name in FEATURES]
-    assert len(FEATURES) == 6
+    assert len(FEATURES) == 7
 
 
 @pytest.mark.parametrize("resolver", urls.urlpatterns, ids=lambda each: each.urlconf_name.__name__)

@@ -121,6 +121,8 @@ def addresses_about(slug: str, text: str) -> list[str]:
         f"{c}/insights/?{quoted(principal=text, name=text)}",
         "/changes/?tab=all",
         f"/events/?{quoted(target=text, actor=text)}",
+        f"{c}/roles/?{quoted(q=text, role=text)}",
+        f"/people/?{quoted(q=text, cluster=text, show=text)}",
         f"/api/v1/clusters/{slug}/acls/",
         f"/api/v1/clusters/{slug}/affecting/?{quoted(resource=f'GROUP:{text}')}",
         f"/api/v1/clusters/{slug}/findings/",
@@ -213,6 +215,10 @@ def test_no_form_fails_whatever_is_sent(hostile, dot):
         (f"{c}/compare/drafts/", {"first": line, "second": sendable}),
         (f"{c}/mapping/", {"kind": "kerberos", "names": sendable, "rules": sendable, "realm": sendable}),
         (f"{c}/declare/", {"super_users": sendable, "super_users_known": "on", "default": "deny"}),
+        (f"{c}/roles/", {"kind": "group", "who": sendable, "role": "2", "name_prefix": sendable}),
+        (f"{c}/roles/", {"kind": "person", "who": "dot", "role": "3", "name_prefix": sendable}),
+        ("/tokens/", {"name": sendable, "days": sendable}),
+        ("/tokens/", {"name": sendable[:90], "days": "7"}),
         ("/sign-in/", {"username": sendable, "password": sendable, "next": sendable}),
     ):
         for headers in ({}, PARTS):

@@ -49,6 +49,8 @@ FIELDS = {
     "broker": "a.log", "since": "2026-11-30", "delimiter": ".", "hosts": "seen", "young": "judge", "groups": "exact",
     "use": "cannot-tell", "flips": "2", "by": "day", "cause": "no-rule", "burst": "yes", "format": "jsonl",
     "job": "anomalies", "lately": "14", "table": "groups", "password": "wrong", "next": "/clusters/",
+    "may": "approve", "full_name": "Ada L", "email": "ada@example.com", "administrator": "on", "person": "1",
+    "name_prefix": "pay",
 }  # fmt: skip
 HOSTILE = (
     "", NUL, f"a{NUL}b", f"User:{NUL}", NUL * 64, "*", "User:*", "bob", ":", "\u202egpj", "\ufeff", "\n\r\t", "%00",

@@ -97,4 +97,6 @@ def _url(target: str) -> str:
         return reverse("cluster", args=[name])
     if target.startswith("CR-") and target[3:].isdecimal():
         return reverse("change", args=[int(target[3:])])
+    if kind == "account":  # only administrators of the site see such events
+        return reverse("people", query={"q": name})
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -12,9 +13,9 @@ from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -25,6 +26,8 @@ from aclweb.web.shell.htmx import wants_part
 # Wrong passwords on the page that changes it, before it waits for so many seconds.
 MOST_GUESSES = 5
 GUESSES_SECONDS = 900
+MADE_BY_ANOTHER = "Your password was made by somebody else, so it has to be changed first."
+_BEFORE_OWN_PASSWORD = ("/password/", "/sign-out/", "/sign-in/")
 
 
 class SignInForm(AuthenticationForm):
@@ -121,7 +124,25 @@ class Password(LoginRequiredMixin, PasswordChangeView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         around = frame.around(self.request, cluster=None, section="")
-        return {**super().get_context_data(**kwargs), "frame": around}
+        told = MADE_BY_ANOTHER if getattr(self.request.user, "password_is_first", False) else ""
+        return {**super().get_context_data(**kwargs), "frame": around, "told": told}
+
+
+def own_password_first(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Show whoever signed in with a password that somebody else made nothing but the page that changes it."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        if not getattr(request.user, "password_is_first", False) or request.path in _BEFORE_OWN_PASSWORD:
+            return get_response(request)
+        if request.path.startswith("/api/"):
+            return JsonResponse({"detail": f"{MADE_BY_ANOTHER} Change it on the page Password."}, status=403)
+        if wants_part(request):
+            return HttpResponseClientRefresh()
+        return redirect("password")
+
+    return answer
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:

@@ -46,6 +46,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "analyses": (),
     "coverage": (),
     "owners": (),
+    "roles": ("q", "role"),
 }  # fmt: skip
 
 

@@ -46,7 +46,10 @@ class Command(BaseCommand):
         to = _group(options["who"]) if options["group"] else _user(options["who"])
         role, cluster, prefix = _ROLES[options["role"]], _cluster(options["cluster"]), options["prefix"]
         if act == "give":
-            grant = grants.give(actor=_shell(), to=to, role=role, cluster=cluster, name_prefix=prefix)
+            try:
+                grant = grants.give(actor=_shell(), to=to, role=role, cluster=cluster, name_prefix=prefix)
+            except grants.GrantError as error:
+                raise CommandError(str(error), returncode=2) from error
             self._print(grant, f"{to} is {role.label} on {cluster.name}{_names(prefix)}.", options["json"])
             return
         held = Grant.objects.filter(role=role, cluster=cluster, name_prefix=prefix)
@@ -60,12 +63,8 @@ class Command(BaseCommand):
         grants.take(actor=_shell(), grant=found)
 
     def _list(self, options: dict[str, Any]) -> None:
-        found = Grant.objects.select_related("user", "group", "cluster").order_by(
-            "cluster__slug", "-role", "pk"
-        )
-        if options["cluster"]:
-            found = found.filter(cluster=_cluster(options["cluster"]))
-        for grant in found:
+        cluster = _cluster(options["cluster"]) if options["cluster"] else None
+        for grant in grants.listed(cluster=cluster):
             self._print(
                 grant,
                 f"{grant.cluster.slug}  {grant.user or grant.group}  {grant.get_role_display()}"
