@@ -57,6 +57,7 @@ PAGES = {
     "a client action that fails": "/c/test-eu/explain/client/?principal=User:dan&action=produce&topic=orders.eu&host=",
     "a client action to choose": "/c/test-eu/explain/client/?choose=1&action=streams",
     "a what-if": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS})}",
+    "a what-if as a matrix": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS, 'view': 'matrix'})}",
     "sides to compare": "/c/test-eu/compare/",
     "two clusters compared": "/c/test-eu/compare/?other=test-us",
     "clusters": "/clusters/",

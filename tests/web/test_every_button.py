@@ -71,7 +71,7 @@ STATES = [
     f"{C}/drafts/", f"{C}/what-if/", f"{C}/what-if/?add={ADD}", f"{C}/what-if/?new_topic=orders.new",
     f"{C}/what-if/?principal=User:bob&resource_type=TOPIC&resource_name=orders.&pattern=PREFIXED",
     f"{C}/compare/", f"{C}/compare/?other=open", f"{C}/compare/?other=test-eu&other_at=1", f"{C}/compare/?other=never",
-    f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/drafts/",
+    f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/?other=open&view=matrix", f"{C}/compare/drafts/",
     f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
     f"{C}/insights/", f"{C}/insights/?state=new&days=all", f"{C}/insights/coverage/",
     f"{C}/insights/week/",

@@ -32,6 +32,7 @@ from aclweb.acl.simulate.sentences import (
     which_of,
     who,
 )
+from aclweb.acl.simulate.sets import places_in, set_of
 from aclweb.acl.simulate.simulation import simulate
 from aclweb.acl.simulate.writing import digest_of_groups, entries_as_json, group_as_dict, groups_as_json
 
@@ -71,8 +72,10 @@ __all__ = [
     "meaning_of",
     "of_entries",
     "packed",
+    "places_in",
     "plain",
     "sessions_in",
+    "set_of",
     "simulate",
     "trimmed",
     "unpacked",

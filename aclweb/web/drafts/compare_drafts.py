@@ -44,6 +44,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     if data is None:
         messages.error(request, "The drafts behind this link are gone; paste them again.")
         return redirect("compare-drafts", slug=slug)
+    if any(data.getlist("show")[1:]):
+        # A tile was pressed, beside the field that keeps the one shown: it leads to its rows.
+        data = data.copy()
+        data.pop("view", None)
     view = current.in_force(cluster)
     texts = {name: data.get(name, "") for name, _ in SIDES}
     if "line" in data and "first" not in data:  # from a what-if, which holds its draft in lines
@@ -60,7 +64,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         opened=given.get(keeping.FIELD, ""),
         **{
             name: data.get(name, "")
-            for name in ("show", "principal", "name", "page", "open", "by", "days", "flips")
+            for name in ("show", "principal", "name", "view", "page", "open", "by", "days", "flips")
         },
     )
     is_shown_there = kept.address and not (wants_part(request) or fresh.faults or "compute" in request.POST)

@@ -136,5 +136,12 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
         "tiles": impact_rows.tiles(impact),
         "every_row": narrowing.of(impact_rows.exact_rows(impact)),
         "show": kind,
-        **diff_page.shown(narrowing.of(rows), asked, ROWS_A_PAGE, log_of=before, load=current_load(before)),
+        **diff_page.shown(
+            narrowing.of(rows),
+            asked,
+            ROWS_A_PAGE,
+            every=narrowing.of(impact_rows.rows(impact, *impact_rows.KINDS)),
+            log_of=before,
+            load=current_load(before),
+        ),
     }

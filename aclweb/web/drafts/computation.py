@@ -226,7 +226,12 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
         "every_row": impact_rows.exact_rows(found.impact),
         "show": kind,
         **diff_page.shown(
-            impact_rows.rows(found.impact, kind), asked, ROWS_A_PAGE, log_of=side.view.cluster, load=load
+            impact_rows.rows(found.impact, kind),
+            asked,
+            ROWS_A_PAGE,
+            every=impact_rows.rows(found.impact, *impact_rows.KINDS),
+            log_of=side.view.cluster,
+            load=load,
         ),
     }
 

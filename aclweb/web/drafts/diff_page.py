@@ -1,4 +1,4 @@
-"""What does a page show of an access diff?"""
+"""What does a page show of an access diff: a page of groups, or of the matrix that `?view=matrix` asks for?"""
 
 from __future__ import annotations
 
@@ -7,16 +7,31 @@ from typing import Any
 
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
-from aclweb.web.drafts import diff_log, impact_rows
+from aclweb.web.drafts import diff_log, impact_rows, matrix
 from aclweb.web.drafts.impact_rows import ImpactRows
+from aclweb.web.shell.paging import page_asked, page_of
+
+MATRIX = "matrix"
 
 
 def shown(
-    rows: ImpactRows, asked: Mapping[str, str], rows_a_page: int, *, log_of: Cluster, load: Load | None
+    rows: ImpactRows,
+    asked: Mapping[str, str],
+    rows_a_page: int,
+    *,
+    every: ImpactRows,
+    log_of: Cluster,
+    load: Load | None,
 ) -> dict[str, Any]:
-    """Return the page of rows that is asked for, the row that is open, and what a cluster's log holds of them.
+    """Return the page that is asked for: rows with the one that is open and what a cluster's log holds of them,
+    or the matrix.
 
-    load: the newest of this log, None where none was read.
+    every: the rows of all kinds, of which the matrix is. load: the newest of this log, None where none was read.
     """
+    if asked.get("view") == MATRIX:
+        whole = matrix.Matrix(every)
+        page = page_of(whole, page_asked(asked), matrix.ROWS_A_PAGE)
+        return {"diff_view": MATRIX, "diff": page, "columns": whole.columns}
     context = impact_rows.shown(rows, asked, rows_a_page)
-    return context | {"diff_log": diff_log.beside(log_of, load, rows, context["diff"].object_list)}
+    told = diff_log.beside(log_of, load, rows, context["diff"].object_list)
+    return context | {"diff_view": "", "diff_log": told}

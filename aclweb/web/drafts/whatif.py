@@ -446,7 +446,9 @@ def _place(
 ) -> keeping.Place:
     """Return where this draft can be found again, with what is shown of its effect."""
     path = reverse("what-if", args=[cluster.slug])
-    shown = {name: data.get(name, "") for name in ("as", "show", "page", "open", "by", "days", "flips")}
+    shown = {
+        name: data.get(name, "") for name in ("as", "show", "view", "page", "open", "by", "days", "flips")
+    }
     shown |= {"title": data.get("title", "")[:200], "reason": data.get("reason", "")[:500]}
     shown |= {"ticket": data.get("ticket", "")[:200]}
     kept = keeping.place(
@@ -545,6 +547,11 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
         **diff_page.shown(
-            impact_rows.rows(preview.impact, kind), data, ROWS_A_PAGE, log_of=cluster, load=load
+            impact_rows.rows(preview.impact, kind),
+            data,
+            ROWS_A_PAGE,
+            every=impact_rows.rows(preview.impact, *impact_rows.KINDS),
+            log_of=cluster,
+            load=load,
         ),
     }

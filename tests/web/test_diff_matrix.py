@@ -1,0 +1,158 @@
+"""Every page with an access diff shows it as a matrix too: bounded, kept in the address, and true cell by cell."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.model import ResourceType
+from aclweb.acl.model.delta import Delta
+from aclweb.acl.simulate import Names, simulate
+from aclweb.web.drafts import impact_rows, matrix
+from tests.builders import allow, deny
+from tests.web import pressing
+from tests.web.test_diff_files import KINDS, place_of
+from tests.web.test_replay_card import logged, over_days, synced, what_if  # noqa: F401 fixtures
+
+TOPICS = tuple(f"{family}.{n}" for family in ("orders", "stock", "parts", "pay", "log") for n in range(4))
+
+
+def matrix_of(delta: Delta, bindings=(), topics=TOPICS) -> matrix.Matrix:
+    impact = simulate(delta, AclIndex(bindings), Names(topics=topics), met_only=True)
+    return matrix.Matrix(impact_rows.rows(impact, *impact_rows.KINDS))
+
+
+def told(found: matrix.Matrix) -> dict[str, dict[str, list[tuple]]]:
+    return {
+        "".join(piece.text for piece in row.who): {
+            column.label: [
+                (part.kind, ", ".join(each.pascal for each in part.operations), part.limits) for part in parts
+            ]
+            for column, parts in row.cells
+            if parts
+        }
+        for row in found
+    }
+
+
+def test_a_cell_says_what_a_principal_gains_and_loses_on_a_resource():
+    kept = [allow("User:bob", "WRITE", "orders.1")]
+    found = matrix_of(
+        Delta(add=(allow("User:eve", "READ", "orders.1", host="10.0.0.7"),), remove=tuple(kept)), kept
+    )
+
+    assert told(found) == {
+        "User:bob": {"orders.1": [("loses", "Write, Describe", "")]},
+        "User:eve": {"orders.1": [("gains", "Read, Describe", "some hosts")]},
+    }
+
+
+def test_many_names_share_a_column_by_how_they_begin_and_nothing_is_left_out():
+    edit = Delta(
+        add=(
+            allow("User:*", "READ", "*"),
+            *(allow("User:eve", "WRITE", f"{family}.0") for family in ("orders", "pay")),
+        )
+    )
+    found = matrix_of(edit)
+
+    assert len(found.columns) <= matrix.MOST_COLUMNS + 1
+    labels = {column.label: column for column in found.columns}
+    assert (labels["orders."].names, labels["orders."].has_others) == (4, False)
+    rows = told(found)
+    everyone = rows["Everyone but User:eve"]
+    assert {part[:2] for parts in everyone.values() for part in parts} == {("gains", "Read, Describe")}
+    assert rows["User:eve"]["orders."] == [("gains", "Read, Write, Describe", "some names")]
+    kind = ResourceType.TOPIC
+    reached = 0
+    for column in found.columns:
+        assert not reached & column.members[kind]
+        reached |= column.members[kind]
+    assert reached == found._impact.differing_names(impact_rows.KINDS)[kind]
+
+
+def test_what_is_beyond_the_columns_shares_the_last_one():
+    names = [f"{letter}{letter}.{n}" for letter in "abcdefghijkl" for n in range(3)]
+    found = matrix_of(
+        Delta(add=tuple(allow("User:eve", "READ", name) for name in names)), topics=tuple(names)
+    )
+
+    last = found.columns[-1]
+    assert (len(found.columns), last.put_together, last.names) == (7, 6, 18)
+    assert told(found)["User:eve"]["other resources"] == [("gains", "Read, Describe", "")]
+
+
+class _Counted(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.nodes = 0
+        self.feed(text)
+
+    def handle_starttag(self, *_: object) -> None:
+        self.nodes += 1
+
+    handle_startendtag = handle_starttag
+
+
+def test_the_page_of_any_draft_has_at_most_2000_nodes_and_50_kilobytes(synced, ada, signed_in):  # noqa: F811
+    operations = ("READ", "WRITE", "ALTER", "DELETE", "DESCRIBE_CONFIGS")
+    edit = Delta(
+        add=tuple(
+            rule(f"User:service-{n}", operations[n % 5], f"{letter * 9}.{n}", host=f"10.0.0.{n % 3}")
+            for n in range(60)
+            for letter in "abcdefghi"
+            for rule in (allow, deny)
+        )
+    )
+    browser = signed_in(ada)
+    page = browser.get(what_if(edit, view="matrix"))
+    if page.status_code == 302:
+        page = browser.get(page["Location"])
+    text = page.content.decode()
+    answer = text[text.index('id="diff-heading"') :].partition("</section>")[0]
+
+    assert len(page.context["diff"].object_list) == matrix.ROWS_A_PAGE
+    assert "and 1 more" not in answer
+    assert _Counted(answer).nodes < 1_000
+    assert "Page 1 of " in answer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_page_shows_the_matrix_and_leads_back_to_the_groups(over_days, ada, signed_in, kind):  # noqa: F811
+    browser = signed_in(ada)
+    place = place_of(kind, over_days, ada)
+    joint = "&" if "?" in place else "?"
+    page = browser.get(f"{place}{joint}view=matrix")
+    text = page.content.decode()
+    table = re.search(r'<table class="table diff-matrix".*?</table>', text, re.DOTALL)
+
+    assert page.context["diff_view"] == "matrix"
+    assert table
+    cells = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", unescape(table[0])))
+    assert "User:bob − loses Read, Describe" in cells
+    assert "User:dan + gains Read, Describe" in cells
+    assert "diff-matrix" not in browser.get(place).content.decode()
+    # What turns the replay below it keeps the matrix.
+    found = [
+        dict((*action.query, *action.fields))
+        for action in pressing.actions(pressing.read(text), f"{place}{joint}view=matrix", lambda *_: "")
+        if "'By resource'" in action.source and not action.is_link
+    ]
+    assert found
+    assert {fields.get("view") for fields in found} == {"matrix"}
+
+
+def test_a_tile_leads_from_the_matrix_to_its_rows(over_days, ada, signed_in):  # noqa: F811
+    browser = signed_in(ada)
+    place = place_of("drafts", over_days, ada)
+    kept = browser.get(place, query_params=None)
+    fields = {"first": kept.context["sides"][0]["text"], "second": kept.context["sides"][1]["text"]}
+    answer = browser.post(
+        "/c/test-eu/compare/drafts/", {**fields, "view": "matrix", "show": ["gains", "loses"]}, follow=True
+    )
+
+    assert (answer.context["diff_view"], answer.context["show"]) == ("", "loses")
