@@ -18,6 +18,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.denial_bursts import burst_facts, span_of
 from aclweb.insights.denial_groups import Groups, key_of
 from aclweb.insights.errors import InsightsError
+from aclweb.insights.logged_principals import keep_principals
 from aclweb.insights.models import AclUse, DenialGroup, Load, LogDay
 from aclweb.insights.pairs import keep_pairs
 from aclweb.insights.quiet import settle_quiet
@@ -61,6 +62,7 @@ def load(directory: Path | str, cluster: Cluster) -> Load:
         base = current_load(cluster)
         _store(result, fresh, base)
         keep_pairs(fresh)
+        keep_principals(fresh)
         with step(fresh):
             settle_quiet(fresh)
         publish(fresh, base=base)

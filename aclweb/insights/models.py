@@ -232,6 +232,24 @@ class LoadedPairs(models.Model):
         return f"pairs of {self.load}"
 
 
+class LoggedPrincipal(models.Model):
+    """When one load saw a principal, and how often it was permitted and denied: see `logged_principals`.
+
+    A load of an earlier version has none.
+    """
+
+    load = models.ForeignKey(Load, on_delete=models.CASCADE, related_name="principals")
+    principal = KafkaTextField()
+    permitted = models.PositiveBigIntegerField()
+    denied = models.PositiveBigIntegerField()
+    denied_7 = models.PositiveBigIntegerField()  # in the last 7 days of the log
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.principal} in load {self.load_id}"
+
+
 class DaySet(models.Model):
     """How often each request was logged on one day. Loads in which the day is the same share it."""
 

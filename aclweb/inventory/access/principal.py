@@ -112,7 +112,7 @@ def access_of(view: ClusterView, principal: str) -> PrincipalAccess:
     total = 0
     for kind in _TYPES:
         mine = [binding for binding in (*own, *inherited) if binding.resource_type is kind]
-        for piece in _pieces(view, matrix, principal, kind, mine):
+        for piece in pieces(view, matrix, principal, kind, mine):
             able = [verdict for verdict in piece.row.verdicts if verdict.is_allowed_somewhere]
             if not able:
                 continue
@@ -141,9 +141,9 @@ class _Piece(NamedTuple):
     row: AccessRow
 
 
-def _reaches(pieces: Iterable[_Piece]) -> Iterator[Reach]:
+def _reaches(found: Iterable[_Piece]) -> Iterator[Reach]:
     """Yield what each name of these pieces gives, working out who gives it only for those that are taken."""
-    for names, row in pieces:
+    for names, row in found:
         able = [verdict for verdict in row.verdicts if verdict.is_allowed_somewhere]
         operations = tuple(verdict.operation for verdict in able)
         determining = tuple(
@@ -155,7 +155,7 @@ def _reaches(pieces: Iterable[_Piece]) -> Iterator[Reach]:
             yield Reach(Resource(row.resource.resource_type, name), operations, determining)
 
 
-def _pieces(
+def pieces(
     view: ClusterView, matrix: Matrix, principal: str, kind: ResourceType, mine: Sequence[AclBinding]
 ) -> Iterator[_Piece]:
     """Yield the names of this type in pieces that the same of these ACLs cover."""

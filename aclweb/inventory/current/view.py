@@ -53,6 +53,7 @@ _PAST_KEPT = 4  # revisions of the past in memory, over all clusters
 # Answers in memory for one revision. At 100,000 ACLs one takes a megabyte: enough for a page and what is
 # clicked on it, and no more.
 _ANSWERS_KEPT = 24
+_LASTING_KEPT = 4  # of those that each page of some list needs; they depend on the authorizer settings alone
 
 TOPIC, GROUP = ResourceType.TOPIC.name, ResourceType.GROUP.name
 
@@ -69,6 +70,7 @@ class LoadedRevision:
         self.digest = digest
         self._naming: dict[str, tuple[AclBinding, ...]] = {}
         self._answers: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lasting: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -145,17 +147,23 @@ class LoadedRevision:
         start, end = span(names, binding.resource_name, binding.pattern_type)
         return end - start
 
-    def remember(self, question: Hashable, work_out: Callable[[], _Answer]) -> _Answer:
-        """Return the kept answer to a question about this revision, or work it out and keep it."""
+    def remember(
+        self, question: Hashable, work_out: Callable[[], _Answer], *, lasting: bool = False
+    ) -> _Answer:
+        """Return the kept answer to a question about this revision, or work it out and keep it.
+
+        lasting: whether it is about all ACLs, so that no number of narrower questions pushes it out.
+        """
+        kept, most = (self._lasting, _LASTING_KEPT) if lasting else (self._answers, _ANSWERS_KEPT)
         with self._lock:
-            if question in self._answers:
-                self._answers.move_to_end(question)
-                return cast(_Answer, self._answers[question])
+            if question in kept:
+                kept.move_to_end(question)
+                return cast(_Answer, kept[question])
         answer = work_out()
         with self._lock:
-            self._answers[question] = answer
-            while len(self._answers) > _ANSWERS_KEPT:
-                self._answers.popitem(last=False)
+            kept[question] = answer
+            while len(kept) > most:
+                kept.popitem(last=False)
         return answer
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from django.db import DatabaseError, connections
 
-from aclweb.inventory.current.view import LoadedRevision, asked_lately, in_force
+from aclweb.inventory.current.view import ClusterView, LoadedRevision, asked_lately, in_force
 from aclweb.inventory.models import Cluster
 
 logger = logging.getLogger(__name__)
@@ -23,20 +24,29 @@ logger = logging.getLogger(__name__)
 _EVERY_SECONDS = 5.0
 _IN_USE_SECONDS = 1800.0
 
-
-def start() -> None:
-    """Start the thread of this process; it ends with the process."""
-    threading.Thread(target=_keep_warm, name="aclweb-warming", daemon=True).start()
+# What a room above keeps of a revision for its pages.
+Prepare = Callable[[ClusterView], object]
 
 
-def warm(before: dict[int, LoadedRevision]) -> dict[int, LoadedRevision]:
-    """Prepare what is in force on clusters that are in use and was not so `before`; return it by cluster."""
+def start(*also: Prepare) -> None:
+    """Start the thread of this process; it ends with the process. also: as of `warm`."""
+    threading.Thread(target=_keep_warm, args=also, name="aclweb-warming", daemon=True).start()
+
+
+def warm(before: dict[int, LoadedRevision], *also: Prepare) -> dict[int, LoadedRevision]:
+    """Prepare what is in force on clusters that are in use and was not so `before`; return it by cluster.
+
+    also: prepare what rooms above keep of it.
+    """
     held: dict[int, LoadedRevision] = {}
     for cluster in Cluster.objects.filter(pk__in=asked_lately(_IN_USE_SECONDS)):
         begun = time.monotonic()
-        loaded = in_force(cluster, asked=False).loaded
+        view = in_force(cluster, asked=False)
+        loaded = view.loaded
         if before.get(cluster.pk) is not loaded:
             loaded.prepare()
+            for prepare in also:
+                prepare(view)
             logger.info(
                 "Prepared the %d ACLs of cluster %s for pages in %.1f s.",
                 len(loaded.index),
@@ -47,11 +57,11 @@ def warm(before: dict[int, LoadedRevision]) -> dict[int, LoadedRevision]:
     return held
 
 
-def _keep_warm() -> None:
+def _keep_warm(*also: Prepare) -> None:
     held: dict[int, LoadedRevision] = {}
     while True:
         try:
-            held = warm(held)
+            held = warm(held, *also)
         except DatabaseError:
             # Not there yet, being migrated or gone for a while: pages say so, here it only waits.
             logger.debug("Nothing could be prepared for pages.", exc_info=True)

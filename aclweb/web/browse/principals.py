@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -48,30 +47,6 @@ class FoldedReach:
     @property
     def more(self) -> int:
         return len(self.names) - len(self.shown)
-
-
-@login_required
-@require_GET
-def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """List everybody whom an ACL or a declaration names."""
-    cluster = access.cluster_or_404(request.user, slug)
-    text = request.GET.get("q", "")
-    found = lists.list_principals(cluster, text)
-    page = page_of(found, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
-    names = [row.principal for row in page.object_list]
-    context = {
-        "cluster": cluster,
-        "text": text,
-        "page": page,
-        "owners": lists.owners_of(cluster, "PRINCIPAL", names),
-    }
-    return render_page(
-        request,
-        "browse/principals/list.html",
-        "browse/principals/_principals.html",
-        context,
-        section="principals",
-    )
 
 
 @login_required

@@ -1,0 +1,275 @@
+"""Which principals are there, what does each reach, when was it last seen, and what is conspicuous about it?
+
+They are those that an ACL, the declared super users or the log name. That one was not seen is said only where the log
+may say so of an ACL too (see `unused`), and never of one whose ACLs are all younger than the days that it has to cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aclweb.acl.logged import Evidence
+from aclweb.acl.model import ANY_USER, AclError, PermissionType, ResourceType, number_of
+from aclweb.clusters import Known
+from aclweb.insights.current import current_load
+from aclweb.insights.logged_principals import LATELY, LoggedUse, logged_principals
+from aclweb.insights.models import Load
+from aclweb.insights.unused import NO_LOG, evidence_of, principals_of_younger_acls
+from aclweb.inventory.access import TopicReach, TopicReaches, topic_reaches
+from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.lists import names_known
+from aclweb.inventory.models import Cluster
+
+ORPHANED, NEVER_SEEN, DENIED = "orphaned", "never-seen", "denied"
+READS_ALL, WRITES_ALL = "reads-all", "writes-all"
+MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrincipal:
+    """One principal of the list.
+
+    acls, denies: ACLs that name it, and how many of them are DENY. reach: None where nobody knows which topics exist.
+    use: None where the log has no request of it. marks: those of MARKS that it has. is_young: whether its ACLs are all
+    younger than the days that the log has to cover.
+    """
+
+    principal: str
+    acls: int
+    denies: int
+    is_super_user: bool
+    reach: TopicReach | None
+    use: LoggedUse | None
+    marks: tuple[str, ...]
+    is_young: bool = False
+
+    @property
+    def is_any_user(self) -> bool:
+        return self.principal == ANY_USER
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as files and the API have it; None for what nobody can tell."""
+        use = self.use
+        return {
+            "principal": self.principal,
+            "acls": self.acls,
+            "deny_acls": self.denies,
+            "is_super_user": self.is_super_user,
+            "topics_read": self.reach.reads if self.reach else None,
+            "topics_written": self.reach.writes if self.reach else None,
+            "first_seen": use.first_at.isoformat() if use else None,
+            "last_seen": use.last_at.isoformat() if use else None,
+            "permitted": use.permitted if use else 0,
+            "denied": use.denied if use else 0,
+            f"denied_{LATELY}_days": use.denied_7 if use else 0,
+            "marks": list(self.marks),
+        }
+
+
+FIELDS = tuple(ListedPrincipal("", 0, 0, False, None, None, ()).as_dict())
+
+# What each sort compares; None comes last either way.
+_SORTS: Mapping[str, Callable[[ListedPrincipal], Any]] = {
+    "principal": lambda row: row.principal,
+    "acls": lambda row: row.acls,
+    "denies": lambda row: row.denies,
+    "reads": lambda row: row.reach.reads if row.reach else None,
+    "writes": lambda row: row.reach.writes if row.reach else None,
+    "last-seen": lambda row: row.use.last_at if row.use else None,
+    "denials": lambda row: row.use.denied_7 if row.use else 0,
+}
+SORTS = tuple(_SORTS)
+
+
+@dataclass(frozen=True)
+class PrincipalFilters:
+    """Which principals to list. An empty text lets everything through.
+
+    text: part of the principal, in capital or small letters. mark: one of MARKS. sort: one of SORTS, with "-" before
+    it for the last first; empty for by name.
+    """
+
+    text: str = ""
+    mark: str = ""
+    sort: str = ""
+
+    def __post_init__(self) -> None:
+        if self.mark and self.mark not in MARKS:
+            raise AclError(f"show is {self.mark!r}; use one of {', '.join(MARKS)}.")
+        if self.sort and self.sort.removeprefix("-") not in SORTS:
+            raise AclError(f"sort is {self.sort!r}; use one of {', '.join(SORTS)}.")
+
+
+@dataclass(frozen=True)
+class Marked:
+    """How many principals have a mark, and what it means.
+
+    count: of those whose name has the text; None where it cannot be told, and then `sentence` says why.
+    """
+
+    mark: str
+    count: int | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class PrincipalList:
+    """Principals with their marks. marked: for each of MARKS. count: how many names have the text."""
+
+    rows: Sequence[ListedPrincipal]
+    count: int
+    marked: tuple[Marked, ...]
+    load: Load | None
+    evidence: Evidence
+    topics: int | None
+
+    def of(self, mark: str) -> Marked:
+        return next(found for found in self.marked if found.mark == mark)
+
+
+def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFilters()) -> PrincipalList:
+    """Return the principals of a cluster that the filters let through; at most six queries."""
+    view = in_force(cluster)
+    facts = _Facts.of(view)
+    text = filters.text.casefold()
+    named = sorted({*view.principals, *facts.logged})
+    rows = [facts.row(principal) for principal in named if text in principal.casefold()]
+    return PrincipalList(
+        rows=_sorted((row for row in rows if not filters.mark or filters.mark in row.marks), filters.sort),
+        count=len(rows),
+        marked=tuple(facts.marked(mark, rows) for mark in MARKS),
+        load=facts.load,
+        evidence=facts.evidence,
+        topics=facts.reaches.topics if facts.reaches else None,
+    )
+
+
+def _sorted(rows: Iterable[ListedPrincipal], sort: str) -> list[ListedPrincipal]:
+    if not sort:
+        return list(rows)
+    worth = _SORTS[sort.removeprefix("-")]
+    known: list[ListedPrincipal] = []
+    unknown: list[ListedPrincipal] = []
+    for row in rows:
+        (unknown if worth(row) is None else known).append(row)
+    return [*sorted(known, key=worth, reverse=sort.startswith("-")), *unknown]
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the rows are made of. younger: for each principal, how many of its ACLs are younger than the window."""
+
+    view: ClusterView
+    reaches: TopicReaches | None
+    load: Load | None
+    evidence: Evidence
+    logged: Mapping[str, LoggedUse]
+    younger: Mapping[str, int]
+
+    @classmethod
+    def of(cls, view: ClusterView) -> _Facts:
+        load = current_load(view.cluster)
+        evidence = evidence_of(load)
+        return cls(
+            view,
+            topic_reaches(view),
+            load,
+            evidence,
+            logged_principals(load) if load else {},
+            _younger(view, evidence),
+        )
+
+    @property
+    def why_not_seen(self) -> str:
+        """Why the log cannot tell that somebody was not seen; empty where it can."""
+        return self.evidence.why_not[PermissionType.ALLOW]
+
+    def row(self, principal: str) -> ListedPrincipal:
+        """Return one principal with its marks."""
+        loaded = self.view.loaded
+        acls = loaded.by_principal[principal]
+        is_super_user = principal in self.view.settings.super_users
+        reach = self.reaches.of(principal) if self.reaches else None
+        use = self.logged.get(principal)
+        is_young = 0 < acls == self.younger.get(principal, 0)
+        marks = []
+        if principal != ANY_USER and not self.why_not_seen and not is_young:
+            start = self.evidence.start
+            if acls and not is_super_user and (use is None or (start is not None and use.last_at < start)):
+                marks.append(ORPHANED)
+            if use is None:
+                marks.append(NEVER_SEEN)
+        if use is not None and use.denied_7:
+            marks.append(DENIED)
+        if self.reaches and self.reaches.topics and reach is not None:
+            marks += [WRITES_ALL] if reach.writes == self.reaches.topics else []
+            marks += [READS_ALL] if reach.reads == self.reaches.topics else []
+        return ListedPrincipal(
+            principal,
+            acls,
+            loaded.denies_by_principal[principal],
+            is_super_user,
+            reach,
+            use,
+            tuple(marks),
+            is_young,
+        )
+
+    def marked(self, mark: str, rows: Sequence[ListedPrincipal]) -> Marked:
+        """Return how many of these rows have a mark, and in words what it means."""
+        why_not, sentence = self._told(mark, rows)
+        if why_not:
+            return Marked(mark, None, f"Cannot tell: {why_not[:1].lower()}{why_not[1:].rstrip('.')}.")
+        return Marked(mark, sum(mark in row.marks for row in rows), sentence)
+
+    def _told(self, mark: str, rows: Sequence[ListedPrincipal]) -> tuple[str, str]:
+        """Return why nobody can tell who has a mark, and otherwise what it means."""
+        if mark in (ORPHANED, NEVER_SEEN):
+            return self.why_not_seen, "" if self.why_not_seen else self._unseen(mark, rows)
+        if mark == DENIED:
+            if self.load is None:
+                return NO_LOG, ""
+            return "", f"Brokers denied them something in the last {LATELY} days of the log."
+        known = names_known(self.view.cluster, ResourceType.TOPIC)
+        if self.reaches is None or not self.reaches.topics:
+            return known.sentence or "there is no topic", ""
+        verb = "write to" if mark == WRITES_ALL else "read"
+        which = "exists" if known.known is Known.ALL else "aclweb may see"
+        return "", (
+            f"By effect of all ACLs they can {verb} every topic that {which} "
+            f"({self.reaches.topics:,}), from some host at least."
+        )
+
+    def _unseen(self, mark: str, rows: Sequence[ListedPrincipal]) -> str:
+        young = sum(row.is_young and row.use is None for row in rows)
+        left_out = (
+            f" {number_of(young, 'principal', 'principals')} whose ACLs are all younger than "
+            f"{self.evidence.days} days {'is' if young == 1 else 'are'} left out."
+            if young
+            else ""
+        )
+        if mark == ORPHANED:
+            first = (
+                f"ACLs name them, they are no super users, and no request of theirs was logged "
+                f"{self.evidence.window}."
+            )
+        else:
+            assert self.load is not None
+            assert self.load.first_at is not None
+            first = (
+                f"The whole log, from {self.load.first_at:%Y-%m-%d} on, has no request of theirs: "
+                "as far as it tells, they never authenticated."
+            )
+        return first + left_out
+
+
+def _younger(view: ClusterView, evidence: Evidence) -> Mapping[str, int]:
+    start = evidence.start
+    if start is None or evidence.why_not[PermissionType.ALLOW]:
+        return {}
+    question = ("principals_of_younger_acls", start)
+    return view.loaded.remember(
+        question, lambda: principals_of_younger_acls(view.cluster, start), lasting=True
+    )

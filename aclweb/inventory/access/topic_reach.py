@@ -1,0 +1,223 @@
+"""How many topics can each principal read and write to, by effect of all ACLs together?
+
+The same answer as that of a principal's page (`access_of`), for all principals at once. The topics that a pattern
+matches are a span of the sorted names, so what a principal reaches is the spans of its ALLOWs less those of the DENYs,
+and fifty thousand topics cost no more than there are ACLs. Where hosts, or values of a newer Kafka, make that too
+simple, the principal is decided as its page does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aclweb.acl.authorizer import DENY_SHIFT, mask_of
+from aclweb.acl.matching import why_no_address
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    split_principal,
+)
+from aclweb.clusters import Known
+from aclweb.inventory.access.covered_names import covered
+from aclweb.inventory.access.matrix import Matrix
+from aclweb.inventory.access.principal import pieces
+from aclweb.inventory.access.spans import Spans, joined, length, less
+from aclweb.inventory.current import ClusterView
+
+_OPERATIONS = (Operation.READ, Operation.WRITE)
+
+
+class TopicReach(NamedTuple):
+    """How many existing topics a principal can read and write to, each from some host at least."""
+
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True)
+class TopicReaches:
+    """The reach of each principal that an ACL on topics names. of_any_user: of everybody else but super users.
+
+    topics: how many exist, so far as they are known.
+    """
+
+    topics: int
+    of_any_user: TopicReach
+    named: Mapping[str, TopicReach]
+    super_users: frozenset[str]
+
+    def of(self, principal: str) -> TopicReach:
+        """Return the reach of any principal; super users reach every topic."""
+        if principal in self.super_users:
+            return TopicReach(self.topics, self.topics)
+        return self.named.get(principal, self.of_any_user)
+
+
+def topic_reaches(view: ClusterView) -> TopicReaches | None:
+    """Return how many topics each principal can read and write to; None where nobody knows which topics exist."""
+    if view.known(ResourceType.TOPIC) is Known.UNKNOWN:
+        return None
+    question = ("topic_reaches", view.settings)
+    return view.loaded.remember(question, lambda: _worked_out(view), lasting=True)
+
+
+@dataclass
+class _Rights:
+    """The ACLs of one principal about one operation: spans of those for any host, and the others with their host."""
+
+    allows: list[tuple[int, int]] = field(default_factory=list)
+    denies: list[tuple[int, int]] = field(default_factory=list)
+    allows_from: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
+    denies_from: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
+
+
+@dataclass
+class _Of:
+    """What the ACLs on topics that name one principal say. is_simple: whether each value in them is known."""
+
+    rights: tuple[_Rights, ...] = field(default_factory=lambda: tuple(_Rights() for _ in _OPERATIONS))
+    bindings: list[AclBinding] = field(default_factory=list)
+    is_simple: bool = True
+
+
+class _Patterns:
+    """The spans of the topics that a pattern matches, worked out once for all ACLs that have it. used: of all asked."""
+
+    def __init__(self, view: ClusterView) -> None:
+        self.names = view.loaded.names[ResourceType.TOPIC]
+        self.settings = view.settings
+        self.spans: dict[tuple[str, PatternType], tuple[tuple[int, int], ...]] = {
+            (name, PatternType.LITERAL): ((place, place + 1),)
+            for place, name in enumerate(self.names)
+            if name != WILDCARD
+        }
+        self.used: set[tuple[int, int]] = set()
+
+    def of(self, binding: AclBinding) -> tuple[tuple[int, int], ...]:
+        pattern = (binding.resource_name, binding.pattern_type)
+        found = self.spans.get(pattern)
+        if found is None:
+            if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD:
+                return ()  # no such topic
+            spans = covered(self.names, binding, self.settings)
+            found = self.spans[pattern] = tuple(span for span in spans if span[0] < span[1])
+        self.used.update(found)
+        return found
+
+
+def _worked_out(view: ClusterView) -> TopicReaches:
+    patterns = _Patterns(view)
+    by_principal: dict[str, _Of] = {}
+    for binding in view.index:
+        if binding.resource_type is ResourceType.TOPIC:
+            found = by_principal.get(binding.principal)
+            if found is None:
+                found = by_principal[binding.principal] = _Of()
+            _add(found, binding, patterns.of(binding))
+    any_user = by_principal.get(ANY_USER, _Of())
+    counting = _Counting(view, patterns, any_user)
+    return TopicReaches(
+        topics=len(patterns.names),
+        of_any_user=counting.of(ANY_USER, _Of()),
+        named={
+            principal: counting.of(principal, found)
+            for principal, found in by_principal.items()
+            if principal != ANY_USER and split_principal(principal) is not None
+        },
+        super_users=view.settings.super_users,
+    )
+
+
+def _add(found: _Of, binding: AclBinding, spans: Sequence[tuple[int, int]]) -> None:
+    found.bindings.append(binding)
+    effect = _EFFECTS[binding.operation, binding.permission_type]
+    if effect is None or binding.pattern_type is PatternType.UNKNOWN:
+        found.is_simple = False
+        return
+    for rights, is_about in zip(found.rights, effect, strict=True):
+        if not is_about:
+            continue
+        if binding.host == WILDCARD:
+            (rights.denies if binding.is_deny else rights.allows).extend(spans)
+        else:
+            there = rights.denies_from if binding.is_deny else rights.allows_from
+            there.extend((binding.host, span) for span in spans)
+
+
+def _effects() -> dict[tuple[Operation, PermissionType], tuple[bool, ...] | None]:
+    """Return for each sort of ACL which of _OPERATIONS it is about; None where nobody can tell."""
+    found: dict[tuple[Operation, PermissionType], tuple[bool, ...] | None] = {}
+    for operation in Operation:
+        for permission in PermissionType:
+            shift = {PermissionType.ALLOW: 0, PermissionType.DENY: DENY_SHIFT}.get(permission)
+            if shift is None or operation in (Operation.UNKNOWN, Operation.ANY):
+                found[operation, permission] = None
+                continue
+            mask = mask_of(operation, permission) >> shift
+            found[operation, permission] = tuple(bool(mask >> asked.code & 1) for asked in _OPERATIONS)
+    return found
+
+
+_EFFECTS = _effects()
+
+
+class _Counting:
+    """Counts what one principal after the other reaches beside what any user does."""
+
+    def __init__(self, view: ClusterView, patterns: _Patterns, any_user: _Of) -> None:
+        self.view, self.any_user = view, any_user
+        shelf = view.index.shelf(ResourceType.TOPIC)
+        self.is_simple = any_user.is_simple and not (shelf is not None and shelf.unknown_patterns)
+        self.allows = [joined(rights.allows) for rights in any_user.rights]
+        self.denies = [joined(rights.denies) for rights in any_user.rights]
+        self.open = 0
+        if view.settings.allow_everyone and "allow_everyone" not in view.settings.undeclared:
+            # Only where no ACL of anybody matches does the default decide.
+            self.open = len(patterns.names) - length(joined(patterns.used))
+
+    def of(self, principal: str, own: _Of) -> TopicReach:
+        if own.is_simple and self.is_simple:
+            counts = [self._counted(own.rights[place], place) for place in range(len(_OPERATIONS))]
+            if None not in counts:
+                return TopicReach(*(count for count in counts if count is not None))
+        return self._decided(principal, own)
+
+    def _counted(self, own: _Rights, place: int) -> int | None:
+        """Return how many topics one operation reaches; None where that depends on hosts beside each other."""
+        every = self.any_user.rights[place]
+        allowed = joined([*self.allows[place], *own.allows]) if own.allows else self.allows[place]
+        denied = joined([*self.denies[place], *own.denies]) if own.denies else self.denies[place]
+        certain = less(allowed, denied)
+        from_somewhere = self._live([*own.allows_from, *every.allows_from])
+        further = less(less(from_somewhere, denied), certain) if from_somewhere else []
+        denies_from = [*own.denies_from, *every.denies_from]
+        if denies_from:
+            # An address that is denied leaves others, and a range may leave none.
+            if any("/" in host for host, _ in denies_from):
+                return None
+            if less(further, joined(span for _, span in denies_from)) != further:
+                return None
+        return length(certain) + length(further) + self.open
+
+    def _live(self, allows: Iterable[tuple[str, tuple[int, int]]]) -> Spans:
+        """Return the spans of the ALLOWs whose host a client can have."""
+        return joined(span for host, span in allows if why_no_address(host, self.view.settings) is None)
+
+    def _decided(self, principal: str, own: _Of) -> TopicReach:
+        """Return the same, decided as the page of the principal does."""
+        matrix = Matrix(self.view)
+        mine = [*own.bindings, *self.any_user.bindings]
+        counts = dict.fromkeys(_OPERATIONS, 0)
+        for names, row in pieces(self.view, matrix, principal, ResourceType.TOPIC, mine):
+            for operation in _OPERATIONS:
+                verdict = row.verdict(operation)
+                if verdict is not None and verdict.is_allowed_somewhere:
+                    counts[operation] += len(names)
+        return TopicReach(counts[Operation.READ], counts[Operation.WRITE])

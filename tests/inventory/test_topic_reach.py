@@ -1,0 +1,105 @@
+"""Is the reach of all principals at once that which each principal's page has?"""
+
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from aclweb.acl.model.authorizers import AuthorizerSettings
+from aclweb.acl.model.vocabulary import ANY_USER, Operation, ResourceType
+from aclweb.clusters import Known
+from aclweb.inventory.access.principal import access_of
+from aclweb.inventory.access.spans import joined, length, less
+from aclweb.inventory.access.topic_reach import TopicReach, _Counting, topic_reaches
+from tests.builders import allow, deny
+from tests.inventory.test_access import view_of
+from tests.random_cases import PRINCIPALS, SCALE, random_name, random_world
+
+NOBODY = "User:whom-no-acl-names"
+
+
+def by_page(place, principal):
+    counts = access_of(place, principal).counts
+    topic = ResourceType.TOPIC
+    return TopicReach(counts.get((topic, Operation.READ), 0), counts.get((topic, Operation.WRITE), 0))
+
+
+@pytest.mark.parametrize("seed", range(60 * SCALE))
+def test_it_is_what_the_page_of_each_principal_counts(seed):
+    dice = random.Random(f"reach {seed}")
+    world = random_world(dice)
+    near = [binding.resource_name for binding in world.bindings]
+    names = {random_name(dice, world.settings) for _ in range(12)} | set(near) | {name + "a" for name in near}
+    place = view_of(world.bindings, world.settings, topics=names)
+
+    found = topic_reaches(place)
+
+    everybody = {*PRINCIPALS, *place.principals, ANY_USER, NOBODY}
+    assert {who: found.of(who) for who in everybody} == {who: by_page(place, who) for who in everybody}
+
+
+@pytest.mark.parametrize("seed", range(40 * SCALE))
+def test_spans_hold_as_sets_do(seed):
+    dice = random.Random(f"spans {seed}")
+    some, others = (
+        [(start, start + dice.randrange(6)) for start in dice.choices(range(30), k=dice.randrange(8))]
+        for _ in range(2)
+    )
+
+    def places(spans):
+        return {place for start, end in spans for place in range(start, end)}
+
+    left = less(joined(some), joined(others))
+
+    assert places(left) == places(some) - places(others)
+    assert left == joined(left)
+    assert length(left) == len(places(left))
+
+
+HOSTS_BESIDE_EACH_OTHER = [
+    (allow("User:bob", "READ", "*", host="10.0.0.9"), deny("User:bob", "READ", "orders", host="10.0.0.9")),
+    (allow("User:bob", "READ", "*"), deny("User:bob", "READ", "orders", host="10.0.0.9")),
+    (allow("User:bob", "READ", "*", host="10.0.0.9"), deny("User:*", "ALL", "orders", host="10.0.0.8")),
+    (allow("User:bob", "READ", "*", host="search-01.example"),),
+]
+
+
+@pytest.mark.parametrize("bindings", HOSTS_BESIDE_EACH_OTHER)
+def test_a_topic_counts_where_it_may_be_read_from_one_host_at_least(bindings):
+    place = view_of(bindings, topics=["orders", "stock"])
+
+    assert topic_reaches(place).of("User:bob") == by_page(place, "User:bob")
+
+
+def test_only_hosts_beside_each_other_are_decided_name_by_name(monkeypatch):
+    decided = []
+    as_pages = _Counting._decided
+    monkeypatch.setattr(
+        _Counting, "_decided", lambda self, who, own: decided.append(who) or as_pages(self, who, own)
+    )
+    bindings = [
+        *HOSTS_BESIDE_EACH_OTHER[0],
+        allow("User:eve", "WRITE", "*", host="10.0.0.9"),
+        deny("User:eve", "WRITE", "stock"),
+    ]
+
+    found = topic_reaches(view_of(bindings, topics=["orders", "stock"]))
+
+    assert decided == ["User:bob"]
+    assert found.of("User:eve") == TopicReach(0, 1)
+    assert found.of("User:bob") == TopicReach(1, 0)
+
+
+def test_without_a_list_of_topics_nothing_is_counted():
+    place = view_of([allow("User:bob", "READ", "*")])
+
+    assert topic_reaches(SimpleNamespace(known=lambda kind: Known.UNKNOWN)) is None
+    assert topic_reaches(place) is not None
+
+
+def test_super_users_reach_each_topic_that_exists():
+    settings = AuthorizerSettings(super_users=frozenset({"User:admin"}))
+
+    found = topic_reaches(view_of([deny("User:admin", "ALL", "*")], settings, topics=["orders", "stock"]))
+
+    assert found.of("User:admin") == TopicReach(2, 2)
