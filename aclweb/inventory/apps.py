@@ -9,6 +9,7 @@ _VERBS = (
     "aclweb.inventory.admin.declare",
     "aclweb.inventory.sync.quarantine",
     "aclweb.inventory.admin.log_sources",
+    "aclweb.inventory.admin.encryption",
     "aclweb.inventory.admin.owners",
     "aclweb.inventory.admin.register",
     "aclweb.inventory.sync.run",

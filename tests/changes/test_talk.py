@@ -81,9 +81,7 @@ def comments_shown(change: Change, person) -> dict[AclBinding | None, list[str]]
     return shown | {view.binding: [said.text for said in view.comments] for view in views if view.comments}
 
 
-def test_a_comment_on_an_acl_that_leaves_the_plan_stays_with_the_change_and_comes_back_with_it(
-    waiting, ada, ben
-):
+def test_a_comment_on_an_acl_that_leaves_the_plan_stays_with_the_change(waiting, ada, ben):
     review.comment(change=waiting, actor=ben, text="This one?", acl_key=binding_key(OTHER))
     changed = review.edit(change=waiting, actor=ada, delta=Delta(add=(WISH,)))
     assert comments_shown(changed, ben) == {None: ["This one?"]}
