@@ -499,7 +499,7 @@ def load_with_denials(cluster: Cluster, resource: Resource) -> tuple[Load | None
 
 
 def detail(load: Load, found: Denial) -> Detail:
-    """Return what the log holds about the requests of one group, denied or permitted; six queries.
+    """Return what the log holds about the requests of one group, denied or permitted; three queries.
 
     Of all records only the newest is read.
     """

@@ -86,7 +86,7 @@ class Traffic:
 def traffic(
     cluster: Cluster, *, resource: Resource | None = None, principal: str | None = None, days: int = 31
 ) -> Traffic:
-    """Return the logged requests on one resource, of one principal, or both; at most five queries.
+    """Return the logged requests on one resource, of one principal, or both; at most four queries.
 
     days: how many last days of the log, at most 90.
     """
@@ -99,7 +99,7 @@ def traffic(
 def traffic_in(
     load: Load, *, resource: Resource | None = None, principal: str | None = None, days: int = 31
 ) -> Traffic:
-    """Return the same of one load; at most four queries."""
+    """Return the same of one load; at most three queries."""
     rows = requests_of(load, resource=resource, principal=principal).order_by("-lines", "request")
     found = list(rows.values_list(*_COLUMNS)[: MOST_ROWS + 1])
     lines: dict[tuple[str, ...], Line] = {}

@@ -406,12 +406,12 @@ def test_days_of_requests_are_found_by_their_key_and_not_by_reading_whole_days(r
 
 
 @pytest.mark.parametrize("count", [3, 300])
-def test_the_traffic_of_a_topic_takes_five_queries_however_many_requests(
+def test_the_traffic_of_a_topic_takes_four_queries_however_many_requests(
     count, results, read_cluster, django_assert_num_queries
 ):
     load(results([request("User:eve", "READ", "orders", host=f"h{n}") for n in range(count)]), read_cluster)
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         found = traffic(read_cluster, resource=Resource(ResourceType.TOPIC, "orders"))
 
     assert found.denied == 3 * count

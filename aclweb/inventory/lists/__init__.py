@@ -37,6 +37,7 @@ from aclweb.inventory.lists.owners import (
     owners_matched,
     owners_of,
 )
+from aclweb.inventory.lists.resource_history import RevisionOfResource, history_of
 from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revisions
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
@@ -59,6 +60,7 @@ __all__ = [
     "Owned",
     "OwnerBook",
     "PrincipalRow",
+    "RevisionOfResource",
     "acls_in",
     "all_acls",
     "begins_so",
@@ -66,6 +68,7 @@ __all__ = [
     "every_name",
     "grouped_acls",
     "history",
+    "history_of",
     "hosts_like",
     "keys_added_since",
     "keys_of_first_reading",

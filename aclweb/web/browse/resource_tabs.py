@@ -9,14 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from django.db.models import OuterRef
+
 from aclweb.acl.model import Resource, ResourceType, number_of
 from aclweb.acl.notation import binding_key
+from aclweb.changes.queries import change_of_revision
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_in, load_with_denials
 from aclweb.insights.models import Load
 from aclweb.insights.queries import usage_of
 from aclweb.insights.readers import groups_used, last_reads
 from aclweb.insights.traffic import Traffic, traffic_in
+from aclweb.inventory import lists
 from aclweb.inventory.access import groups_of_readers, readers_of
 from aclweb.inventory.current import in_force
 from aclweb.inventory.lists import names_known
@@ -31,6 +35,7 @@ from aclweb.web.shell.paging import page_of
 FIELD = "tab"
 DENIALS_SHOWN = 20
 READERS_SHOWN = 12
+REVISIONS_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -150,11 +155,29 @@ def _traffic(asked: Asked) -> dict[str, Any]:
     }
 
 
-_WORDS = {"access": "Access", "acls": "ACLs", "denials": "Denials", "groups": "Groups", "traffic": "Traffic"}
+def _history(asked: Asked) -> dict[str, Any]:
+    """Return a page of the revisions that changed the ACLs that match it, each with the change that made it."""
+    view = in_force(asked.cluster, asked.moment.past, just_read=True)
+    found = lists.history_of(view, asked.resource, change=change_of_revision(OuterRef("pk")))
+    return {
+        "history": page_of(found, asked.number, REVISIONS_SHOWN),
+        "resource_page": links.resource(asked.cluster, asked.resource.resource_type, asked.resource.name),
+    }
+
+
+_WORDS = {
+    "access": "Access",
+    "acls": "ACLs",
+    "denials": "Denials",
+    "groups": "Groups",
+    "traffic": "Traffic",
+    "history": "History",
+}
 # What each shows beside the page itself; Access needs nothing more.
 _SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
     "acls": _acls,
     "denials": _denied,
     "groups": _groups,
     "traffic": _traffic,
+    "history": _history,
 }

@@ -23,7 +23,7 @@ from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked
 
 # What htmx swaps in of a tab.
-PARTS = {"access": "browse/topics/_access.html", "groups": "browse/topics/_groups.html"}
+PARTS = {tab: f"browse/topics/_{tab}.html" for tab in ("access", "groups", "history")}
 
 
 @login_required
