@@ -71,21 +71,50 @@ def test_a_topic_counts_where_it_may_be_read_from_one_host_at_least(bindings):
     assert topic_reaches(place).of("User:bob") == by_page(place, "User:bob")
 
 
-def test_only_hosts_beside_each_other_are_decided_name_by_name(monkeypatch):
-    decided = []
-    as_pages = _Counting._decided
-    monkeypatch.setattr(
-        _Counting, "_decided", lambda self, who, own: decided.append(who) or as_pages(self, who, own)
+@pytest.mark.parametrize("seed", range(60 * SCALE))
+def test_hosts_and_ranges_beside_each_other_count_as_on_the_page(seed):
+    dice = random.Random(f"hosts {seed}")
+    hosts = (
+        "10.0.0.9",
+        "10.0.0.8",
+        "10.0.0.8/31",
+        "10.0.0.0/8",
+        "0.0.0.0/0",
+        "::/0",
+        "2001:db8::1",
+        "*",
+        "x.example",
     )
+    names = ["orders", "orders.eu", "stock"]
+    bindings = [
+        dice.choice((allow, deny))(
+            dice.choice(("User:bob", "User:eve", ANY_USER)),
+            dice.choice(("READ", "WRITE", "ALL")),
+            dice.choice((*names, "*")),
+            host=dice.choice(hosts),
+        )
+        for _ in range(dice.randrange(3, 12))
+    ]
+    version = dice.choice((None, "3.9"))
+    place = view_of(bindings, AuthorizerSettings(kafka_version=version), topics=names)
+
+    found = topic_reaches(place)
+
+    for who in ("User:bob", "User:eve", ANY_USER, NOBODY):
+        assert found.of(who) == by_page(place, who), who
+
+
+def test_addresses_beside_each_other_need_no_decision_name_by_name(monkeypatch):
+    monkeypatch.setattr(_Counting, "_decided", None)
     bindings = [
         *HOSTS_BESIDE_EACH_OTHER[0],
         allow("User:eve", "WRITE", "*", host="10.0.0.9"),
         deny("User:eve", "WRITE", "stock"),
+        deny("User:eve", "WRITE", "*", host="10.1.0.0/16"),
     ]
 
     found = topic_reaches(view_of(bindings, topics=["orders", "stock"]))
 
-    assert decided == ["User:bob"]
     assert found.of("User:eve") == TopicReach(0, 1)
     assert found.of("User:bob") == TopicReach(1, 0)
 

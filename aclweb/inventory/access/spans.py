@@ -5,6 +5,7 @@ A span is (start, end) with the end excluded; `Spans` are sorted and neither ove
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 Spans = list[tuple[int, int]]
@@ -25,12 +26,9 @@ def joined(spans: Iterable[tuple[int, int]]) -> Spans:
 def less(spans: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> Spans:
     """Return the places of `spans` that `others` do not have; both as `joined` returns them."""
     found: Spans = []
-    place = 0
     for start, end in spans:
         begin = start
-        while place < len(others) and others[place][1] <= begin:
-            place += 1
-        here = place
+        here = max(0, bisect_left(others, (start,)) - 1)
         while here < len(others) and others[here][0] < end:
             if others[here][0] > begin:
                 found.append((begin, others[here][0]))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import DENY_SHIFT, mask_of
-from aclweb.acl.matching import why_no_address
+from aclweb.acl.matching import comes_from, read_range, why_no_address
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -28,7 +28,7 @@ from aclweb.clusters import Known
 from aclweb.inventory.access.covered_names import covered
 from aclweb.inventory.access.matrix import Matrix
 from aclweb.inventory.access.principal import pieces
-from aclweb.inventory.access.spans import Spans, joined, length, less
+from aclweb.inventory.access.spans import joined, length, less
 from aclweb.inventory.current import ClusterView
 
 _OPERATIONS = (Operation.READ, Operation.WRITE)
@@ -151,6 +151,23 @@ def _add(found: _Of, binding: AclBinding, spans: Sequence[tuple[int, int]]) -> N
             there.extend((binding.host, span) for span in spans)
 
 
+def _by_host(rights: Iterable[tuple[str, tuple[int, int]]]) -> dict[str, list[tuple[int, int]]]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for host, one in rights:
+        found.setdefault(host, []).append(one)
+    return found
+
+
+def leave_no_address(ranges: Iterable[str]) -> bool:
+    """Return whether these ranges of addresses may be every IPv4 and every IPv6 address together."""
+    taken = {32: 0, 128: 0}
+    for text in ranges:
+        if (found := read_range(text)) is not None:
+            bits, _, prefix = found
+            taken[bits] += 1 << bits - prefix
+    return all(number >= 1 << bits for bits, number in taken.items())
+
+
 def _effects() -> dict[tuple[Operation, PermissionType], tuple[bool, ...] | None]:
     """Return for each sort of ACL which of _OPERATIONS it is about; None where nobody can tell."""
     found: dict[tuple[Operation, PermissionType], tuple[bool, ...] | None] = {}
@@ -190,25 +207,36 @@ class _Counting:
         return self._decided(principal, own)
 
     def _counted(self, own: _Rights, place: int) -> int | None:
-        """Return how many topics one operation reaches; None where that depends on hosts beside each other."""
+        """Return how many topics one operation reaches; None where ranges of hosts make that too hard."""
         every = self.any_user.rights[place]
         allowed = joined([*self.allows[place], *own.allows]) if own.allows else self.allows[place]
         denied = joined([*self.denies[place], *own.denies]) if own.denies else self.denies[place]
         certain = less(allowed, denied)
-        from_somewhere = self._live([*own.allows_from, *every.allows_from])
-        further = less(less(from_somewhere, denied), certain) if from_somewhere else []
-        denies_from = [*own.denies_from, *every.denies_from]
-        if denies_from:
-            # An address that is denied leaves others, and a range may leave none.
-            if any("/" in host for host, _ in denies_from):
-                return None
-            if less(further, joined(span for _, span in denies_from)) != further:
-                return None
-        return length(certain) + length(further) + self.open
+        allows = _by_host([*own.allows_from, *every.allows_from])
+        denies = _by_host([*own.denies_from, *every.denies_from])
+        ranges = [host for host in denies if self._is_range(host)]
+        if ranges and (leave_no_address(ranges) or any(map(self._is_range, allows))):
+            return None
+        from_hosts: list[tuple[int, int]] = []
+        for host, spans in allows.items():
+            if why_no_address(host, self.view.settings) is not None:
+                continue
+            here = less(joined(spans), denied)
+            if self._is_range(host):
+                if (
+                    here
+                    and denies
+                    and less(here, joined(one for spans in denies.values() for one in spans)) != here
+                ):
+                    return None
+            elif here and denies:
+                refusing = [deny for deny in ranges if comes_from(deny, host, self.view.settings)]
+                here = less(here, joined(one for deny in (host, *refusing) for one in denies.get(deny, ())))
+            from_hosts += here
+        return length(certain) + length(less(joined(from_hosts), certain)) + self.open
 
-    def _live(self, allows: Iterable[tuple[str, tuple[int, int]]]) -> Spans:
-        """Return the spans of the ALLOWs whose host a client can have."""
-        return joined(span for host, span in allows if why_no_address(host, self.view.settings) is None)
+    def _is_range(self, host: str) -> bool:
+        return self.view.settings.cidr_hosts and "/" in host
 
     def _decided(self, principal: str, own: _Of) -> TopicReach:
         """Return the same, decided as the page of the principal does."""
