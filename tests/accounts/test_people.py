@@ -56,9 +56,7 @@ def test_an_account_that_cannot_be_is_refused_at_its_field(root, ada, wrong, fie
     assert User.objects.count() == before
 
 
-def test_switching_off_ends_rights_tokens_and_sessions(
-    root, ada, cluster, signed_in
-):
+def test_switching_off_ends_rights_tokens_and_sessions(root, ada, cluster, signed_in):
     _, secret = tokens.issue(ada, "report", 7)
     browser = signed_in(ada)
     assert browser.get("/clusters/").status_code == 200
