@@ -1,4 +1,4 @@
-"""Drafts: the fields of those that are too long for an address, and those that people gave a name."""
+"""Drafts that are too long for an address or have a name, and views of the ACL list that people gave a name."""
 
 from __future__ import annotations
 
@@ -49,6 +49,25 @@ class NamedDraft(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["owner", "cluster", "name"], name="one_named_draft_a_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SavedView(models.Model):
+    """How a person looks at a list of ACLs, under a name; see `aclweb.web.browse.saved_views`."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=60)
+    # The query of the list: filters, grouping, order, columns and rows a page.
+    query = models.TextField()
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "cluster", "name"], name="one_saved_view_a_name")
         ]
 
     def __str__(self) -> str:

@@ -11,10 +11,10 @@
     return [...document.querySelectorAll(selector)].find((found) => found.getClientRects().length);
   }
   function rows() {
-    return [...document.querySelectorAll("[data-rows] [data-row]")];
+    return [...document.querySelectorAll("[data-rows] :is([data-row], tbody > tr)")];
   }
   function current() {
-    return document.querySelector("[data-rows] [data-row][data-focus]");
+    return document.querySelector("[data-rows] [data-focus]");
   }
   function move(step) {
     const all = rows();
@@ -59,9 +59,9 @@
       j: () => move(1),
       k: () => move(-1),
       x: () => press("input[type=checkbox]"),
-      e: () => press("[data-explain]"),
+      e: () => press("[data-explain], td:last-child > a"),
       // On a link, a button or a box, Enter is the browser's.
-      Enter: () => event.target.closest("a, button, summary, input") || press("a[data-enter]") || press("a[href]"),
+      Enter: () => event.target.closest("a, button, summary, input") || press("a[data-enter], .resource > a") || press("a[href]"),
     };
     if (acts[event.key]) {
       if (event.key === "/") event.preventDefault();

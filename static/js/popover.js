@@ -10,18 +10,21 @@
   }, true);
 
   // A link with data-opens leads to a page; a plain click fetches that page's part by htmx instead, and once it is
-  // there the panel opens beside the link.
+  // there the panel opens beside the link. A table says it once for what more there is of its rows.
   let link = null;
+  function panelOf(from) {
+    return from.closest("[data-opens]").dataset.opens;
+  }
   document.addEventListener("click", function (event) {
-    const from = event.target.closest("a[data-opens]");
+    const from = event.target.closest("a[data-opens], [data-opens] td:last-child > a");
     if (!from || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     link = from;
-    htmx.ajax("GET", from.href, { source: from, target: from.dataset.opens, swap: "innerHTML" });
+    htmx.ajax("GET", from.href, { source: from, target: panelOf(from), swap: "innerHTML" });
   });
   document.addEventListener("htmx:afterSwap", function (event) {
     const panel = event.target;
-    if (!link || !panel.matches("[popover]") || link.dataset.opens !== `#${panel.id}`) return;
+    if (!link || !panel.matches("[popover]") || panelOf(link) !== `#${panel.id}`) return;
     opener = link;
     if (panel.matches(":popover-open")) panel.hidePopover();
     panel.showPopover();

@@ -165,7 +165,9 @@ def _of_link(link: Element, address: str) -> Iterator[Action]:
         is_link=True,
         in_frame=link.above("header") is not None,
     )
-    if "hx-get" in link:
+    if _inherited(link, "hx-boost") == "true":
+        yield _fetched(link, address, "get", href, ())
+    elif "hx-get" in link:
         yield _fetched(link, address, "get", link.get("hx-get"), ())
     if "data-opens" in link:
         yield Action(source, "get", urljoin(address, href), swaps=link.get("data-opens").lstrip("#"))

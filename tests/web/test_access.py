@@ -124,6 +124,10 @@ TABLE: dict[str, Row] = {
     "acl": Row(f"{C}acls/one/?key=x", (302, 404, 404, 404, 404, 404)),
     # Nothing is chosen, so who may request is led back to the list.
     "acls-chosen": Row(f"{C}acls/chosen/", (302, 404, 403, 302, 302, 302), "post"),
+    "acl-views": Row(f"{C}acls/views/", SEEN),
+    "acl-view": Row(f"{C}acls/views/999/", (302, 404, 404, 404, 404, 404)),
+    "acl-view-rename": Row(f"{C}acls/views/999/rename/", (302, 404, 404, 404, 404, 404), "post"),
+    "acl-view-remove": Row(f"{C}acls/views/999/remove/", (302, 404, 404, 404, 404, 404), "post"),
     "acls-export": Row(f"{C}acls/export/?format=csv", SEEN),
     "what-if": Row(f"{C}what-if/", SEEN),
     "what-if-matches": Row(f"{C}what-if/matches/?pattern=ALL", SEEN),

@@ -221,12 +221,14 @@ def test_what_csv_cannot_hold_is_reported_and_no_shortened_file_is_made(cluster,
 def test_selected_acls_go_to_a_what_if_that_removes_them(browser):
     page = browser.get(LIST, {"principal": "User:cat"})
 
-    assert 'name="remove_key"' in text(page)
-    assert 'action="/c/test-eu/what-if/"' in text(page)
+    (short,) = re.findall(r'name="acl" value="(\w+)"', text(page))
+    answer = browser.post("/c/test-eu/acls/chosen/", {"acl": short, "do": "remove"}, follow=True)
+    (line,) = answer.context["draft"].lines
+    assert (line.op, line.binding) == ("remove", allow("User:cat", "READ", "*"))
 
 
 def test_somebody_who_only_looks_gets_no_boxes_to_tick(browser, cho, signed_in):
-    assert 'name="remove_key"' not in text(signed_in(cho).get(LIST))
+    assert 'name="acl"' not in text(signed_in(cho).get(LIST))
 
 
 def test_an_empty_answer_says_why_and_what_next(browser):
@@ -251,9 +253,9 @@ def test_an_acl_that_kafka_acls_cannot_be_reported_is_shown_as_a_comment(cluster
 
 
 def test_a_whole_page_of_selected_acls_reaches_the_what_if(browser):
-    keys = [row.key for row in browser.get(LIST).context["page"].object_list]
+    keys = [row.short_key for row in browser.get(LIST).context["page"].object_list]
 
-    page = browser.post("/c/test-eu/what-if/", {"remove_key": keys}, follow=True)
+    page = browser.post("/c/test-eu/acls/chosen/", {"acl": keys, "do": "remove"}, follow=True)
 
     assert len(page.context["draft"].lines) == len(keys) == 50
 
@@ -271,7 +273,7 @@ def test_an_acl_that_no_tool_can_remove_is_shown_without_a_box_to_select_it(clus
 
     page = signed_in(ada).get(f"/c/{cluster.slug}/acls/").content.decode()
 
-    assert page.count('name="remove_key"') == 1
+    assert page.count('name="acl"') == 1
     assert 'data-mark="gate"' in page
 
 
@@ -331,3 +333,43 @@ def test_the_number_of_rows_is_in_the_address_and_kept_for_the_next_list(browser
     assert rows() == 25
     assert rows(rows="1000000") == 25
     assert rows(rows="100") == 63
+
+
+def heads(page) -> list[str]:
+    return [column.name for column in page.context["columns"]]
+
+
+def test_columns_are_chosen_in_the_address_and_stay_with_every_link(browser):
+    page = browser.get(LIST, {"columns": "requests,host"})
+
+    assert heads(page) == ["operation", "host", "requests"]
+    assert 'class="principal"' not in text(page)
+    assert "columns=requests%2Chost" in page.context["facets"][0].values[0].url
+
+
+def test_the_ticked_columns_become_one_field_and_those_of_the_beginning_none(browser):
+    some = browser.get(LIST, {"column": ["", "host", "matches"], "principal": "User:bob"})
+    as_at_first = ["principal", "resource", "host", "matches", "load", "last-used"]
+    all_again = browser.get(LIST, {"column": ["", *as_at_first], "columns": "host"})
+    none = browser.get(LIST, {"column": ""})
+
+    assert QueryDict(some["Location"].partition("?")[2]).dict() == {
+        "principal": "User:bob",
+        "columns": "host,matches",
+    }
+    assert all_again["Location"] == f"{LIST}?"
+    assert heads(browser.get(none["Location"])) == ["operation"]
+
+
+def test_a_column_that_is_none_is_reported_and_left_out(browser):
+    page = browser.get(LIST, {"columns": "host,size"})
+
+    assert heads(page) == ["operation", "host"]
+    assert "columns holds 'size'; use some of principal, resource," in text(page)
+
+
+def test_the_column_that_sorts_is_shown_and_the_reason_where_nothing_is_known(browser):
+    page = browser.get(LIST, {"columns": "host", "sort": "last-used"})
+
+    assert heads(page) == ["operation", "host", "last-used"]
+    assert '<td class="last-used">cannot tell</td>' in text(page)

@@ -32,7 +32,7 @@ def drafted(browser, answer):
 
 
 def test_clones_are_a_draft_of_each_acl_for_each_principal_without_those_in_force(browser):
-    answer = browser.post(CHOSEN, {"remove_key": KEYS, "do": "clone", "principals": "User:cat, User:dan"})
+    answer = browser.post(CHOSEN, {"acl": KEYS, "do": "clone", "principals": "User:cat, User:dan"})
 
     assert drafted(browser, answer) == {
         ("add", "User:cat", "WRITE"),
@@ -45,7 +45,7 @@ def test_copies_are_a_draft_on_the_other_cluster(browser, other_cluster, ada):
     Grant.objects.create(user=ada, cluster=other_cluster, role=Role.REQUESTER)
     sync(other_cluster, client=Answers([READ]))
 
-    answer = browser.post(CHOSEN, {"remove_key": KEYS, "do": "copy", "to": "test-us"})
+    answer = browser.post(CHOSEN, {"acl": KEYS, "do": "copy", "to": "test-us"})
 
     assert urlsplit(answer["Location"]).path == "/c/test-us/what-if/"
     assert drafted(browser, answer) == {("add", "User:bob", "WRITE")}
@@ -55,8 +55,8 @@ def test_only_clusters_on_which_one_may_request_can_be_copied_to(browser, other_
     Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
     sync(other_cluster, client=Answers([]))
 
-    page = browser.post(CHOSEN, {"remove_key": KEYS})
-    answer = browser.post(CHOSEN, {"remove_key": KEYS, "do": "copy", "to": "test-us"})
+    page = browser.post(CHOSEN, {"acl": KEYS})
+    answer = browser.post(CHOSEN, {"acl": KEYS, "do": "copy", "to": "test-us"})
 
     assert "There is no other cluster on which you may request changes." in page.content.decode()
     assert answer.status_code == 422
@@ -71,7 +71,7 @@ def test_only_clusters_on_which_one_may_request_can_be_copied_to(browser, other_
     ],
 )
 def test_what_cannot_be_drafted_is_said_beside_the_field_and_nothing_is_lost(browser, principals, sentence):
-    page = browser.post(CHOSEN, {"remove_key": KEYS, "do": "clone", "principals": principals})
+    page = browser.post(CHOSEN, {"acl": KEYS, "do": "clone", "principals": principals})
 
     shown = unescape(page.content.decode())
     assert page.status_code == 422
@@ -83,7 +83,7 @@ def test_what_cannot_be_drafted_is_said_beside_the_field_and_nothing_is_lost(bro
 def test_the_buttons_say_how_many_acls_were_chosen(browser, other_cluster, ada):
     Grant.objects.create(user=ada, cluster=other_cluster, role=Role.REQUESTER)
 
-    shown = browser.post(CHOSEN, {"remove_key": KEYS}).content.decode()
+    shown = browser.post(CHOSEN, {"acl": KEYS}).content.decode()
 
     assert "2 chosen ACLs" in shown
     assert "Draft 2 ACLs for each" in shown
@@ -91,6 +91,6 @@ def test_the_buttons_say_how_many_acls_were_chosen(browser, other_cluster, ada):
 
 
 def test_keys_that_are_none_choose_nothing(browser):
-    answer = browser.post(CHOSEN, {"remove_key": ["x", "0" * 64]}, follow=True)
+    answer = browser.post(CHOSEN, {"acl": ["x", "0" * 64]}, follow=True)
 
     assert "No ACL in force was chosen." in answer.content.decode()

@@ -26,7 +26,7 @@ def test_a_meaning_is_one_or_two_short_sentences_and_no_word_is_there_twice():
     )
 
 
-def test_the_page_of_words_says_what_an_operation_means_and_so_does_each_acl(cluster, ada, signed_in):
+def test_the_page_of_words_says_what_an_operation_means_and_the_list_fetches_it(cluster, ada, signed_in):
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
     browser = signed_in(ada)
 
@@ -34,4 +34,5 @@ def test_the_page_of_words_says_what_an_operation_means_and_so_does_each_acl(clu
     listed = browser.get(f"/c/{cluster.slug}/acls/")
 
     assert f"<dt>Read</dt><dd>{glossary.OPERATIONS[Operation.READ]}</dd>" in page.text
-    assert f'title="{glossary.OPERATIONS[Operation.READ]}"' in listed.text
+    assert 'hx-get="/words/" hx-select="#operations"' in listed.text
+    assert '<dl class="facts words" id="operations">' in page.text

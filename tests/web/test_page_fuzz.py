@@ -33,7 +33,7 @@ FIELDS = {
     "q": "payments", "text": "bob", "add": "principal:User:bob op:read", "permission": "DENY",
     "resource_type": "TOPIC", "match": "affects", "reach": "prefix", "orphan": "1", "page": "2", "all": "1",
     "cluster": "test-eu", "tab": "all", "only": "cluster", "actor": "ada", "target": "cluster:test-eu",
-    "show": "gains", "line": LINE, "remove": LINE, "remove_key": "a" * 64,
+    "show": "gains", "line": LINE, "remove": LINE, "remove_key": "a" * 64, "acl": "a" * 16,
     "new_topic": "orders.new", "drop": "0", "paste": LINE, "pattern": "PREFIXED", "resource_name": "orders.",
     "permission_type": "ALLOW", "add_rule": "1", "title": "Let cat in", "reason": "She asked.",
     "step": "approve", "comment": "Fine.", "plan_hash": "{plan}", "shown": "Something", "default": "deny",

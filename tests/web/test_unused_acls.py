@@ -51,9 +51,9 @@ def test_the_number_of_unused_acls_links_to_a_list_of_as_many(page_of, read_clus
     assert "in the 13 days to 2026-11-20 21:00" in shown
     assert f"{link[2]} of {len(BINDINGS) + 2} " in listed
     rows = listed.split('<table class="table')[1].split("</thead>")[1].split("</tbody>")[0]
-    assert rows.count("<tr ") == rows.count(">Unused<") == 6
+    assert rows.count("<tr>") == rows.count(">Unused<") == 6
     assert "User:new" not in rows
-    assert f'value="{binding_key(BINDINGS[0])}"' not in rows
+    assert f'value="{binding_key(BINDINGS[0])[:16]}"' not in rows
     everything = page_of("/c/test-eu/acls/")
     assert everything.split('<table class="table')[1].split("</thead>")[1].count(">Unused<") == 6
 
@@ -71,7 +71,7 @@ def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, re
     assert "Which ALLOW ACLs are unused is unknown" in listed
     assert "b2.log: permits in" in listed
     rows = listed.split('<table class="table')[1].split("</thead>")[1].split("</tbody>")[0]
-    assert rows.count("<tr ") == 1
+    assert rows.count("<tr>") == 1
     assert "User:eve" in rows
 
 
@@ -80,7 +80,7 @@ def test_another_word_for_use_is_reported_and_lists_everything(page_of, read_clu
 
     assert "use is &#x27;idle&#x27;; use one of needed, replaceable, used, unused, cannot-tell." in listed
     assert listed.split('<table class="table')[1].split("</thead>")[1].split("</tbody>")[0].count(
-        "<tr "
+        "<tr>"
     ) == len(BINDINGS)
 
 
@@ -118,7 +118,10 @@ def test_two_brokers_with_one_file_name_are_distinguished(page_of, read_cluster,
 def rows_of(page: str) -> list[str]:
     """Return the principal of each row of a list of ACLs."""
     body = page.split('<table class="table')[1].split("</thead>")[1].split("</tbody>")[0]
-    return [row.split('data-principal="')[1].split('"')[0] for row in body.split("<tr ")[1:]]
+    return [
+        row.split('class="principal"><a href="')[1].split(">")[1].split("<")[0]
+        for row in body.split("<tr>")[1:]
+    ]
 
 
 @pytest.fixture
@@ -159,7 +162,7 @@ def test_the_requests_of_the_list_are_those_of_the_last_30_days(page_of, read_cl
     listed = page_of("/c/test-eu/acls/?sort=requests")
 
     assert rows_of(listed)[:2] == [BINDINGS[1].principal, BINDINGS[0].principal]
-    assert re.findall(r'data-label="requests in 30 days">(?:<a [^>]*>)?(\d+)<', listed) == ["4", "0"]
+    assert re.findall(r'class="requests">(\d+)<', listed)[:2] == ["4", "0"]
 
 
 def test_a_load_of_an_earlier_version_shows_no_number_for_30_days(page_of, read_cluster, tmp_path):  # noqa: F811
@@ -169,7 +172,7 @@ def test_a_load_of_an_earlier_version_shows_no_number_for_30_days(page_of, read_
     listed = page_of("/c/test-eu/acls/?sort=requests")
 
     assert rows_of(listed)[0] == BINDINGS[0].principal
-    assert "The next refresh of the logs counts them" in listed
+    assert "The next refresh of the logs counts the requests of 30 days." in listed
 
 
 def test_the_list_is_filtered_by_what_the_log_shows(used, page_of):
@@ -196,15 +199,13 @@ def test_an_acl_of_which_the_log_cannot_tell_is_found(page_of, read_cluster, tmp
 
 
 def test_each_column_of_the_log_is_under_the_link_that_sorts_by_it(used, page_of):
-    head, _, body = (
-        page_of("/c/test-eu/acls/?sort=requests").partition('<table class="table')[2].partition("</thead>")
-    )
-    words = [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall(r"<th .*?</th>", head, re.DOTALL)][
-        -3:-1
-    ]
-    labels = re.findall(r'data-label="([^"]*)"', body.split("<tr ")[1])[-2:]
+    address = "/c/test-eu/acls/?sort=requests&columns=last-used"
+    head, _, body = page_of(address).partition('<table class="table')[2].partition("</thead>")
+    words = [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall(r"<th .*?</th>", head, re.DOTALL)]
+    cells = re.findall(r'<td class="([^"]*)"', body.split("<tr>")[1])
 
-    assert [word.lower() for word in words] == labels == ["requests in 30 days", "last used"]
+    assert words[1:-1] == ["Requests in 30 days", "Last used"]
+    assert cells == ["requests", "last-used"]
     assert 'aria-sort="descending"' in head
 
 

@@ -41,6 +41,7 @@ from aclweb.inventory.lists.resource_history import RevisionOfResource, history_
 from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revisions
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
+from aclweb.inventory.lists.short_keys import acls_of_short_keys, may_be_short, short_key, with_key_like
 
 __all__ = [
     "COLUMN_SORTS",
@@ -62,6 +63,7 @@ __all__ = [
     "PrincipalRow",
     "RevisionOfResource",
     "acls_in",
+    "acls_of_short_keys",
     "all_acls",
     "begins_so",
     "containing",
@@ -76,6 +78,7 @@ __all__ = [
     "list_names",
     "list_principals",
     "listed_names",
+    "may_be_short",
     "month_of_revisions",
     "name_rows",
     "named_by_acls",
@@ -88,5 +91,7 @@ __all__ = [
     "principals_like",
     "reach_of",
     "resources_like",
+    "short_key",
     "status",
+    "with_key_like",
 ]

@@ -26,6 +26,7 @@ from aclweb.acl.notation import binding_key
 from aclweb.inventory.current import ClusterView, Moment, in_force
 from aclweb.inventory.lists.names import containing
 from aclweb.inventory.lists.rows import LazyRows
+from aclweb.inventory.lists.short_keys import short_key
 from aclweb.inventory.models import Cluster
 
 MATCHES = ("exact", "affects", "starts")
@@ -47,6 +48,10 @@ class AclRow:
     binding: AclBinding
     key: str
     covers_now: int | None
+
+    @property
+    def short_key(self) -> str:
+        return short_key(self.key)
 
 
 class ListedAcls(LazyRows[AclRow]):

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, acl_text
-from aclweb.acl.notation import is_binding_key
 from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
+from aclweb.inventory import lists
 from aclweb.inventory.current import bindings_of, in_force
 from aclweb.inventory.current.view import BINDING_COLUMNS
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
@@ -34,15 +34,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     moment = as_of.read(request, cluster)
     key = request.GET.get("key", "")
     revision = moment.revision or cluster.revision
-    if not is_binding_key(key):
-        raise Http404("An ACL is named by its key, 64 letters and digits.")
-    row = (
-        StoredAcl.objects.filter(stored_in_force(revision.pk if revision else None), cluster=cluster, key=key)
-        .select_related("added_in")
-        .first()
-    )
-    if row is None:
+    if not lists.may_be_short(key):
+        raise Http404("An ACL is named by its key, 64 letters and digits, or by the first 16 of them.")
+    stored = StoredAcl.objects.filter(stored_in_force(revision.pk if revision else None), cluster=cluster)
+    rows = stored.filter(lists.with_key_like(key)).select_related("added_in")[:2]
+    if len(rows) != 1:
         raise Http404("This ACL is not in force.")
+    row = rows[0]
     (binding,) = bindings_of([tuple(getattr(row, column) for column in BINDING_COLUMNS)])
     view = in_force(cluster, moment.past)
     load = current_load(cluster)

@@ -12,13 +12,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import AclListFilters
-from aclweb.web.browse import acl_columns, acl_filters, acl_keys, acl_lenses
+from aclweb.web.browse import acl_columns, acl_filters, acl_keys, acl_lenses, acl_rows, saved_views
 from aclweb.web.browse.acl_filters import Choice
 from aclweb.web.shell import as_of, exporting
 from aclweb.web.shell.htmx import render_page
@@ -34,8 +35,11 @@ MOST_COPIED = 2_000
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List the ACLs, a page at a time, with the counts that filter further."""
     cluster = access.cluster_or_404(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
     if "add" in request.GET:
         return redirect(request.path + acl_filters.with_typed(request.GET))
+    if acl_columns.CHOSEN in request.GET:
+        return redirect(request.path + acl_columns.with_chosen(request.GET))
     moment = as_of.read(request, cluster)
     view = in_force(cluster, moment.past)
     read, faults = acl_filters.read(request.GET)
@@ -60,6 +64,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "acls": len(lists.all_acls(view, filters)),
         "by": by,
+        "view_query": (query := saved_views.query_of(request)),
+        "views": saved_views.named(request.user, cluster, query),
         "lenses": acl_lenses.tabs(request.GET, by),
         "sizes": _sizes(request),
         "most_copied": MOST_COPIED,
@@ -67,7 +73,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         # An ACL of the past can be gone: nothing is chosen for a what-if there.
         "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
-    context |= _groups(request, view, filters, by, faults) if by else _rows(request, view, filters, faults)
+    context |= (
+        _groups(request, view, filters, by, faults) if by else _rows(request, view, moment, filters, faults)
+    )
     response = render_page(
         request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls"
     )
@@ -76,18 +84,29 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _rows(
-    request: HttpRequest, view: ClusterView, filters: AclListFilters, faults: tuple[str, ...]
+    request: HttpRequest,
+    view: ClusterView,
+    moment: as_of.AsOf,
+    filters: AclListFilters,
+    faults: tuple[str, ...],
 ) -> dict[str, Any]:
     """Return what the table of ACLs shows."""
     cluster = view.cluster
     filters, faults = acl_columns.in_order(cluster, request.GET, filters, faults)
     page = page_of(lists.acls_in(view, filters), page_asked(request.GET), size_asked(request))
     load = current_load(cluster)
+    uses = usage_of(cluster, [row.key for row in page.object_list], load=load)
+    rows = acl_rows.shown(page.object_list, uses, cluster, moment)
+    shown, wrong = acl_columns.asked(request.GET)
+    columns = acl_columns.columns(request.GET, shown, is_past=moment.is_past)
     return {
-        "faults": faults,
+        "faults": (*faults, *wrong),
         "page": page,
-        "columns": acl_columns.columns(request.GET, is_past=view.revision != cluster.revision),
-        "uses": usage_of(cluster, [row.key for row in page.object_list], load=load),
+        "rows": rows,
+        "columns": columns,
+        "column_choices": acl_columns.choices(shown),
+        "shows_load": any(column.name == "load" for column in columns),
+        "told": acl_rows.told_of(rows),
         "freshness": freshness(cluster, load),
     }
 

@@ -1,6 +1,6 @@
-"""What can be done with the ACLs chosen in the list? Clone them to other principals, or copy them to another cluster.
+"""What can be done with the ACLs chosen in the list? Remove them, clone them to principals, copy them to a cluster.
 
-Both end in a draft of the what-if, and nothing is requested here. They are posted, by the keys that the list gives.
+Each ends in a draft of the what-if, and nothing is requested here. They are posted, by the keys that the list gives.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import AclBinding, number_of
-from aclweb.acl.notation import binding_key, is_binding_key
+from aclweb.acl.notation import binding_key
+from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of
 from aclweb.web.shell.htmx import render_page
@@ -45,23 +47,28 @@ class _Made:
 @login_required
 @require_http_methods(["GET", "POST"])
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask where the chosen ACLs go, `do=clone` or `copy`; once that is said, lead to the draft."""
+    """Ask where the chosen ACLs go, `do=clone` or `copy`; once that is said, or for `do=remove`, lead to the draft."""
     cluster = access.cluster_or_404(request.user, slug)
     if not access.may(request.user, "request", cluster):
         raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
     assert isinstance(request.user, User)  # login_required
     view = in_force(cluster)
-    chosen = _chosen(view, request.POST.getlist("remove_key"))
+    chosen = _chosen(view, request.POST.getlist("acl"))
     if not chosen:
         messages.error(request, "No ACL in force was chosen. Mark the ACLs in the list first.")
         return redirect("acls", slug=slug)
     do, faults = request.POST.get("do", ""), {}
     try:
+        if do == "remove":
+            return _draft(request, _removed(view, chosen), op="remove")
         if do == "clone":
             return _draft(request, _cloned(view, chosen, request.POST.get("principals", "")))
         if do == "copy":
             return _draft(request, _copied(request.user, slug, chosen, request.POST.get("to", "")))
     except _Wrong as error:
+        if do == "remove":
+            messages.error(request, str(error))
+            return redirect("acls", slug=slug)
         faults[do] = str(error)
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -83,10 +90,16 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _chosen(view: ClusterView, keys: Sequence[str]) -> tuple[AclBinding, ...]:
     """Return the ACLs in force with these keys, in the order of the list."""
-    wanted = {key for key in keys[:MOST_LINES] if is_binding_key(key)}
-    if not wanted:
-        return ()
-    return tuple(acl for acl in view.loaded.in_reading_order if binding_key(acl) in wanted)
+    wanted = lists.acls_of_short_keys(view.cluster, keys[:MOST_LINES])
+    return tuple(acl for acl in view.loaded.in_reading_order if acl in wanted) if wanted else ()
+
+
+def _removed(view: ClusterView, chosen: Sequence[AclBinding]) -> _Made:
+    """Return the chosen ACLs that some tool can remove."""
+    going = tuple(acl for acl in chosen if not why_not_deletable(acl))
+    if not going:
+        raise _Wrong("None of these ACLs can be removed by a tool that knows no newer words.")
+    return _Made(view, going, 0)
 
 
 def _cloned(view: ClusterView, chosen: Sequence[AclBinding], text: str) -> _Made:
@@ -119,11 +132,11 @@ def _new_in(view: ClusterView, bindings: Sequence[AclBinding]) -> _Made:
     return _Made(view, new, sum(binding in view.index for binding in set(bindings)))
 
 
-def _draft(request: HttpRequest, made: _Made) -> HttpResponse:
-    """Lead to the what-if on the cluster with these ACLs to add."""
+def _draft(request: HttpRequest, made: _Made, *, op: str = "add") -> HttpResponse:
+    """Lead to the what-if on the cluster with these ACLs to add or to remove."""
     assert isinstance(request.user, User)  # login_required
     cluster = made.view.cluster
-    lines = [Line("add", binding) for binding in made.bindings]
+    lines = [Line(op, binding) for binding in made.bindings]
     address = address_of(lines, cluster=cluster, person=request.user)
     if not address:
         raise _Wrong("These ACLs are too long for one draft. Choose fewer.")

@@ -27,6 +27,7 @@ from aclweb.web.browse import (
     use_beside,
     use_days,
     use_map,
+    view_page,
     week,
 )
 
@@ -46,6 +47,10 @@ urlpatterns = [
     path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
     path("c/<slug:slug>/acls/one/", acl_menu.detail, name="acl"),
     path("c/<slug:slug>/acls/chosen/", chosen_acls.detail, name="acls-chosen"),
+    path("c/<slug:slug>/acls/views/", view_page.index, name="acl-views"),
+    path("c/<slug:slug>/acls/views/<int:number>/", view_page.detail, name="acl-view"),
+    path("c/<slug:slug>/acls/views/<int:number>/rename/", view_page.rename, name="acl-view-rename"),
+    path("c/<slug:slug>/acls/views/<int:number>/remove/", view_page.remove, name="acl-view-remove"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),
     path("c/<slug:slug>/findings/again/", findings.again, name="findings-again"),
     path("c/<slug:slug>/insights/", denials.index, name="insights"),

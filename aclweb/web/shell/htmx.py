@@ -15,11 +15,14 @@ from aclweb.web.shell import frame
 
 
 def wants_part(request: HttpRequest) -> bool:
-    """Return whether htmx asks for the part it will swap in, and not for a page to show whole."""
+    """Return whether htmx asks for the part it will swap in, and not for a page to show whole.
+
+    A boosted link asks for a part where it names the one that it swaps.
+    """
     headers = request.headers
     return (
         headers.get("HX-Request") == "true"
-        and headers.get("HX-Boosted") != "true"
+        and (headers.get("HX-Boosted") != "true" or "HX-Target" in headers)
         and headers.get("HX-History-Restore-Request") != "true"
     )
 

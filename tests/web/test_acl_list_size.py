@@ -1,0 +1,55 @@
+"""How large is the list of ACLs, on a cluster as companies have them?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from aclweb.insights.load import load
+from aclweb.inventory.current import view as current
+from aclweb.inventory.findings import pages as findings
+from aclweb.inventory.sync.run import sync
+from devstack.demo import company
+from tests.fake_cluster import FakeCluster
+from tests.insights.results import use, write_result
+
+LIST = "/c/test-eu/acls/"
+
+
+@pytest.fixture
+def demo(cluster, ada, signed_in, tmp_path):
+    """The ACLs of the demo company's shop, of which every second one was used."""
+    bindings = company.bindings()
+    sync(cluster, client=FakeCluster(bindings, topics=company.topics(), groups=company.groups()))
+    cluster.refresh_from_db()
+    findings.findings(current.in_force(cluster))
+    load(write_result(tmp_path, bindings, usage=[use(binding) for binding in bindings[::2]]), cluster)
+    return signed_in(ada)
+
+
+def rows_of(page) -> list[str]:
+    return re.findall(r"<tr>.*?</tr>", page.content.decode().partition("acl-rows")[2].partition("<tbody")[2])
+
+
+@pytest.mark.parametrize("query", ["", "?operation=READ", "?sort=principal&page=3"])
+def test_a_page_of_fifty_acls_stays_below_its_budget(demo, query):
+    page = demo.get(LIST + query)
+
+    assert len(rows_of(page)) == 50
+    assert len(page.content) < 50 * 1024
+
+
+def test_a_page_of_two_hundred_acls_costs_no_more_than_its_rows(demo):
+    small, large = (demo.get(f"{LIST}?rows={rows}") for rows in (50, 200))
+
+    assert len(rows_of(large)) == 200
+    assert (len(large.content) - len(small.content)) / 150 < 640
+
+
+def test_what_rows_share_stands_once_below_them(demo):
+    page = demo.get(LIST).content.decode()
+
+    assert page.count("the log covers 14 days, and at least 30 days are needed") == 1
+    assert "Cannot tell whether 26 ACLs of this page are used" in page
+    assert not re.search("[0-9a-f]{64}", page)
