@@ -21,7 +21,7 @@ from aclweb.acl.logged import (
     Rights,
     Used,
     held_rights,
-    propose,
+    propose_each,
     rights_of,
     why_young_stays,
 )
@@ -142,25 +142,19 @@ def narrowing(
     young = _young(cluster, view, principal, evidence)
     keep = young if keep_young else {}
     why_not_unused = evidence.why_not[PermissionType.ALLOW]
-    proposal = propose(
-        principal, used, view.index, view.settings, chosen, keep=keep, why_not_unused=why_not_unused
+    proposals = propose_each(
+        principal,
+        used,
+        view.index,
+        view.settings,
+        [replace(chosen, names=names) for names in NAMES],
+        keep=keep,
+        why_not_unused=why_not_unused,
     )
+    proposal = proposals[NAMES.index(chosen.names)]
     today = [each.binding for each in proposal.today]
     settings = []
-    for names in NAMES:
-        found = (
-            proposal
-            if names == chosen.names
-            else propose(
-                principal,
-                used,
-                view.index,
-                view.settings,
-                replace(chosen, names=names),
-                keep=keep,
-                why_not_unused=why_not_unused,
-            )
-        )
+    for names, found in zip(NAMES, proposals, strict=True):
         bindings = [each.binding for each in found.proposed]
         rights = rights_of(today, bindings, existing, view.settings)
         settings.append(_setting(names, bindings, rights, found.percent, used, existing, view))

@@ -26,7 +26,7 @@ from aclweb.acl.logged.evidence import (
 )
 from aclweb.acl.logged.fewest_acls import SmallestSet, smallest_set
 from aclweb.acl.logged.generalising import HOSTS, NAMES, Choices
-from aclweb.acl.logged.least_privilege import propose
+from aclweb.acl.logged.least_privilege import propose, propose_each
 from aclweb.acl.logged.near_names import NearNames, nearest
 from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
@@ -66,6 +66,7 @@ __all__ = [
     "opens",
     "pair_sentence",
     "propose",
+    "propose_each",
     "removable",
     "rights_of",
     "smallest_set",

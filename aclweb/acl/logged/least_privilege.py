@@ -7,7 +7,7 @@ stays where a narrower one would not do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import IMPLIED, AclIndex, Result, authorize, decide, hazards_of
@@ -54,10 +54,25 @@ def propose(
     stay whatever the log says, each with the reason as a sentence, such as those too young to judge. why_not_unused:
     the reason why the log may call no ALLOW unused; then those that no logged request matches stay too.
     """
-    search = _Search(principal, tuple(used), index, settings, choices or Choices(), keep or {})
-    if why_not_unused:
-        search.keep_unmatched(f"Cannot tell whether it is used: {why_not_unused}.")
-    return search.proposal()
+    (found,) = propose_each(
+        principal, used, index, settings, (choices or Choices(),), keep=keep, why_not_unused=why_not_unused
+    )
+    return found
+
+
+def propose_each(
+    principal: str,
+    used: Iterable[Used],
+    index: AclIndex,
+    settings: AuthorizerSettings,
+    choices: Iterable[Choices],
+    *,
+    keep: Mapping[AclBinding, str] | None = None,
+    why_not_unused: str = "",
+) -> list[Proposal]:
+    """Return what `propose` does for each of several choices; what they have in common is worked out once."""
+    today = _Today(principal, tuple(used), index, settings, keep or {}, why_not_unused)
+    return [_Search(today, each).proposal() for each in choices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +83,11 @@ class _Need:
     source: AclBinding
 
 
-class _Search:
-    """One principal's ACLs and requests, and which of its ACLs have to stay as they are."""
+class _Today:
+    """One principal's ACLs and requests, how these are answered, and which of its ACLs stay whatever is chosen.
+
+    allowed: the requests that the ACLs allow. matching: for each request the principal's ALLOWs that match it.
+    """
 
     def __init__(
         self,
@@ -77,11 +95,11 @@ class _Search:
         used: tuple[Used, ...],
         index: AclIndex,
         settings: AuthorizerSettings,
-        choices: Choices,
         keep: Mapping[AclBinding, str],
+        why_not_unused: str,
     ) -> None:
         self.principal, self.used = principal, used
-        self.index, self.settings, self.choices = index, settings, choices
+        self.index, self.settings = index, settings
         self.own = tuple(
             binding
             for binding in index.of_principal(principal)
@@ -90,7 +108,11 @@ class _Search:
         self.own_set = frozenset(self.own)
         self.staying = {binding: keep[binding] for binding in self.own if binding in keep}
         self.staying |= {binding: UNCLEAR for binding in self.own if binding.has_unknown}
-        self.matching_today = _matching(used, self.own, settings)
+        self.matching = _matching(used, self.own, settings)
+        if why_not_unused:
+            matched = set(_by_acl(self.matching))
+            reason = f"Cannot tell whether it is used: {why_not_unused}."
+            self._stay((binding for binding in self.own if binding not in matched), reason)
         resources = dict.fromkeys(each.request.resource for each in used)
         # An ACL with an unknown pattern may match any name.
         near = dict.fromkeys(index.with_unknown)
@@ -98,54 +120,67 @@ class _Search:
         for resource in resources:
             near |= dict.fromkeys(index.affecting(resource, settings))
         self.near = tuple(near)
-
-    def keep_unmatched(self, reason: str) -> None:
-        """Let every ACL stay that no logged request matches."""
-        matched = set(_by_acl(self.matching_today))
-        self._stay((binding for binding in self.own if binding not in matched), reason)
-
-    def proposal(self) -> Proposal:
-        today = AclIndex(self.near)
-        decided = [(each, decide(each.request, today, self.settings)[0]) for each in self.used]
+        indexed = AclIndex(self.near)
+        decided = [(each, decide(each.request, indexed, settings)[0]) for each in used]
         for each, result in decided:
             if result is Result.UNDECIDED:
-                self._stay(self.matching_today[each], UNCLEAR)
-        allowed = [each for each, result in decided if result is Result.ALLOWED]
+                self._stay(self.matching[each], UNCLEAR)
+        self.allowed = tuple(each for each, result in decided if result is Result.ALLOWED)
+        self._needs: dict[frozenset[AclBinding], list[_Need]] = {}
+
+    def _stay(self, bindings: Iterable[AclBinding], reason: str) -> None:
+        for binding in bindings:
+            self.staying.setdefault(binding, reason)
+
+    def needs(self, staying: Iterable[AclBinding]) -> list[_Need]:
+        """Return the requests that nobody else's ACL allows, nor one of the principal's that stays."""
+        movable = self.own_set.difference(staying)
+        if movable not in self._needs:
+            self._needs[movable] = list(self._found(movable))
+        return self._needs[movable]
+
+    def _found(self, movable: frozenset[AclBinding]) -> Iterator[_Need]:
+        without = AclIndex(binding for binding in self.near if binding not in movable)
+        for each in self.allowed:
+            if decide(each.request, without, self.settings)[0] is Result.ALLOWED:
+                continue
+            sources = [binding for binding in self.matching[each] if binding in movable]
+            if sources:
+                yield _Need(each, min(sources, key=lambda source: _width(source, each)))
+
+
+class _Search:
+    """The search for what replaces a principal's ACLs, and which of them turn out to have to stay as they are."""
+
+    def __init__(self, today: _Today, choices: Choices) -> None:
+        self.today, self.choices = today, choices
+        self.own, self.own_set, self.used = today.own, today.own_set, today.used
+        self.index, self.settings = today.index, today.settings
+        self.staying = dict(today.staying)
+
+    def proposal(self) -> Proposal:
         while True:
-            needs = self._needs(allowed)
+            needs = self.today.needs(self.staying)
             wanted, wide = self._wanted(needs)
             final = self._needed_of(wide, needs)
             gone = tuple(binding for binding in self.own if binding not in final)
             new = tuple(binding for binding in final if binding not in self.own_set)
-            after = AclIndex(Delta(new, gone).applied_to(self.near))
+            after = AclIndex(Delta(new, gone).applied_to(self.today.near))
             lacking = [
                 each
-                for each in allowed
+                for each in self.today.allowed
                 if decide(each.request, after, self.settings)[0] is not Result.ALLOWED
             ]
             opened = [binding for binding in gone if self._opens(binding, final)]
             if not lacking and not opened:
                 return self._told(wanted, final, after)
             for each in lacking:
-                self._stay(self.matching_today[each], NOT_ENOUGH)
+                self._stay(self.today.matching[each], NOT_ENOUGH)
             self._stay(opened, LAST_COVER)
 
     def _stay(self, bindings: Iterable[AclBinding], reason: str) -> None:
         for binding in bindings:
             self.staying.setdefault(binding, reason)
-
-    def _needs(self, allowed: Iterable[Used]) -> list[_Need]:
-        """Return the requests that nobody else's ACL and none that stays allows."""
-        movable = {binding for binding in self.own if binding not in self.staying}
-        without = AclIndex(binding for binding in self.near if binding not in movable)
-        found = []
-        for each in allowed:
-            if decide(each.request, without, self.settings)[0] is Result.ALLOWED:
-                continue
-            sources = [binding for binding in self.matching_today[each] if binding in movable]
-            if sources:
-                found.append(_Need(each, min(sources, key=lambda source: _width(source, each))))
-        return found
 
     def _wanted(self, needs: Iterable[_Need]) -> tuple[dict[AclBinding, set[AclBinding]], _Ordered]:
         """Return what replaces each ACL that is needed, and all ACLs of the principal afterwards."""
@@ -222,7 +257,7 @@ class _Search:
             each for each in self.used if decide(each.request, after, self.settings)[0] is not Result.ALLOWED
         )
         lines = sum(each.lines for each in self.used)
-        of_today = _by_acl(self.matching_today)
+        of_today = _by_acl(self.today.matching)
         today = tuple(
             self._held(
                 binding,
@@ -247,7 +282,7 @@ class _Search:
                 )
             )
         return Proposal(
-            principal=self.principal,
+            principal=self.today.principal,
             today=today,
             proposed=tuple(proposed),
             lines=lines,
