@@ -191,6 +191,12 @@ ACLWEB_ACCESS_DAYS = env.number("ACLWEB_ACCESS_DAYS", default=400, most=36_500)
 # the command line any path can be named.
 ACLWEB_LOG_FOLDERS = env.folders("ACLWEB_LOG_FOLDERS", default="/var/log/kafka")
 
+# The hosts, separated by commas, to which a cluster that is added on a page may lead: names such as
+# *.kafka.example.com, and ranges of addresses such as 10.1.0.0/16. With * any host will do, but for this machine's own
+# addresses, those of its link and a cloud's metadata, which need a range that lists them. On the command line any
+# address can be given.
+ACLWEB_CLUSTER_HOSTS = env.host_rules("ACLWEB_CLUSTER_HOSTS", default="*")
+
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.number("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
 
@@ -478,6 +484,7 @@ CELERY_TASK_ROUTES = {
     "changes.compute_next": {"queue": "searches"},
     "changes.*": {"queue": "changes"},
     "inventory.sync*": {"queue": "syncs"},
+    "inventory.check_next": {"queue": "syncs"},
     "inventory.search": {"queue": "searches"},
     "insights.*": {"queue": "searches"},
 }

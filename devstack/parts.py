@@ -173,6 +173,8 @@ class OneMachine:
         environment = {"ACLWEB_DATA_DIR": str(self.data), "DJANGO_SETTINGS_MODULE": "aclweb.settings"}
         # The demo's logs are two weeks long; with the default of 30 days they could claim nothing.
         environment["ACLWEB_UNUSED_DAYS"] = os.environ.get("ACLWEB_UNUSED_DAYS", str(traffic.DAYS))
+        # Whoever tries aclweb on this machine has brokers on it too.
+        environment["ACLWEB_CLUSTER_HOSTS"] = os.environ.get("ACLWEB_CLUSTER_HOSTS", "*,127.0.0.0/8,::1")
         if self.options.lite:
             return environment | {"ACLWEB_SPARK_MASTER": ""}
         return environment | {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}

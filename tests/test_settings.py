@@ -107,6 +107,11 @@ REFUSED = [
             ("9" * 5000, f"it takes a whole number from {least} to {most}."),
         )
     ),
+    (
+        "ACLWEB_CLUSTER_HOSTS",
+        "b1:9092",
+        "ACLWEB_CLUSTER_HOSTS has 'b1:9092'; write names such as *.kafka.example.com",
+    ),
     ("ACLWEB_LOG_FOLDERS", "logs", "ACLWEB_LOG_FOLDERS has 'logs'; write whole paths of folders"),
     (
         "ACLWEB_LOG_FOLDERS",

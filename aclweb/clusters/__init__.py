@@ -8,6 +8,7 @@ This is the only place that names all kinds.
 """
 
 from aclweb.clusters.admin_api import ADMIN_API
+from aclweb.clusters.allowed_hosts import AllowedHosts
 from aclweb.clusters.client import (
     AclSnapshot,
     ClusterClient,
@@ -33,6 +34,7 @@ from aclweb.clusters.zookeeper import ZOOKEEPER
 __all__ = [
     "KINDS",
     "AclSnapshot",
+    "AllowedHosts",
     "ClusterClient",
     "ClusterError",
     "ClusterFacts",

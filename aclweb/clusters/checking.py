@@ -55,28 +55,38 @@ def check(
     authorizer_settings: AuthorizerSettings,
     *,
     writes: bool,
+    uses_tls: Callable[[], bool] = lambda: False,
+    watch: Callable[[Sequence[Right]], None] = lambda _rights: None,
 ) -> Checked:
-    """Try everything that aclweb does with a cluster, but for writing. writes: whether it is to be written to."""
-    return _Check(kind, address, authorizer_settings, writes).run(connect)
+    """Try everything that aclweb does with a cluster, but for writing.
+
+    writes: whether it is to be written to. uses_tls: whether the connection does,
+    asked once a server was reached. watch: gets what is known so far,
+    each time that a line is added.
+    """
+    return _Check(kind, address, authorizer_settings, writes, uses_tls, watch).run(connect)
 
 
 class _Check:
     def __init__(
-        self, kind: ClusterKind, address: str, authorizer_settings: AuthorizerSettings, writes: bool
+        self,
+        kind: ClusterKind,
+        address: str,
+        authorizer_settings: AuthorizerSettings,
+        writes: bool,
+        uses_tls: Callable[[], bool],
+        watch: Callable[[Sequence[Right]], None],
     ) -> None:
-        self.kind, self.address, self.authorizer_settings, self.writes = (
-            kind,
-            address,
-            authorizer_settings,
-            writes,
-        )
+        self.kind, self.address, self.authorizer_settings = kind, address, authorizer_settings
+        self.writes, self.uses_tls, self.watch = writes, uses_tls, watch
         self.found = Checked()
         self.login = Login()
 
     def run(self, connect: Callable[[], ClusterClient]) -> Checked:
         try:
             with connect() as client:
-                self._say("reach", Answer.YES, f"{self.kind.subject} at {self.address} answers.", needed=True)
+                self._reached()
+                self._tls()
                 self._try(client)
         except ClusterError as error:
             self._not_connected(error)
@@ -88,11 +98,24 @@ class _Check:
             return
         reached = error.state in (ClusterState.LOGIN_REFUSED, ClusterState.NOT_PERMITTED)
         if reached:
-            self._say("reach", Answer.YES, f"{self.kind.subject} at {self.address} answers.", needed=True)
+            self._reached()
+            self._tls()
             self._say("log in", Answer.NO, str(error), needed=True)
+        elif error.at_tls:
+            self._say("reach", Answer.YES, f"Something at {self.address} answers.", needed=True)
+            self._say("TLS", Answer.NO, str(error), needed=True)
+            self._say("log in", Answer.UNKNOWN, "No connection came about, so the login was not tried.")
         else:
             self._say("reach", Answer.NO, str(error), needed=True)
             self._say("log in", Answer.UNKNOWN, "No server answered, so the login was not tried.")
+
+    def _reached(self) -> None:
+        self._say("reach", Answer.YES, f"{self.kind.subject} at {self.address} answers.", needed=True)
+
+    def _tls(self) -> None:
+        if self.uses_tls():
+            sentence = "The server's certificate is trusted, and names the host of the address."
+            self._say("TLS", Answer.YES, sentence, needed=True)
 
     def _try(self, client: ClusterClient) -> None:
         self.found.facts = client.describe()
@@ -104,13 +127,22 @@ class _Check:
         name = self.found.principal
         known_as = f" The brokers know this client as {name}." if name else ""
         self._say("log in", Answer.YES, f"The login is accepted.{known_as}", needed=True)
+        self._cluster_id()
         self._describe(client)
         self.found.rights += client.rights(self.login, writes=self.writes)
+        self.watch(self.found.rights)
         self._names(client)
         self._version()
         self._authorizer()
 
     # --- one line each ----------------------------------------------------------------
+
+    def _cluster_id(self) -> None:
+        name = self.found.facts.cluster_id
+        if name:
+            self._say("cluster id", Answer.YES, f"The cluster calls itself {name}.")
+        elif not self.kind.is_copy:
+            self._say("cluster id", Answer.UNKNOWN, f"{self.kind.subject} does not show the cluster's id.")
 
     def _describe(self, client: ClusterClient) -> None:
         try:
@@ -199,6 +231,7 @@ class _Check:
         self, name: str, answer: Answer, sentence: str, command: str = "", *, needed: bool = False
     ) -> None:
         self.found.rights.append(Right(name, answer, sentence, command, needed))
+        self.watch(self.found.rights)
 
     def _grant(self, operation: str, resource: str) -> str:
         """Return the command that grants this to the login, empty where the kind has none."""

@@ -41,11 +41,15 @@ class ClusterState(enum.StrEnum):
 
 
 class ClusterError(Exception):
-    """A cluster that could not be read or written, with a sentence for the person who can correct it."""
+    """A cluster that could not be read or written, with a sentence for the person who can correct it.
 
-    def __init__(self, sentence: str, *, state: ClusterState) -> None:
+    at_tls: whether a server was reached, and TLS is what failed.
+    """
+
+    def __init__(self, sentence: str, *, state: ClusterState, at_tls: bool = False) -> None:
         super().__init__(sentence)
         self.state = state
+        self.at_tls = at_tls
 
 
 @dataclass(frozen=True, slots=True)

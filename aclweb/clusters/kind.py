@@ -6,9 +6,10 @@ asks what a kind can do, and never which kind it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from aclweb.clusters.allowed_hosts import AllowedHosts
 from aclweb.clusters.client import ClusterClient
 
 
@@ -32,6 +33,7 @@ class ClusterKind:
     source: what is read, for "is read from ...": `ZooKeeper`, `a file`.
     called: the same within a sentence: `ZooKeeper`, `the file`.
     address_form: how an address is written, for "write ...".
+    menu_name: how a choice among kinds names it.
     open: connects and returns a client; raises ClusterError.
     normalised: returns an address as it is stored; raises ClusterError where it can be none.
     options: the settings that a connection may have, with their meaning; all others are refused.
@@ -46,6 +48,7 @@ class ClusterKind:
     called: str
     address_form: str
     open: Callable[[Connection], ClusterClient]
+    menu_name: str = "another"
     normalised: Callable[[str], str] = _as_given
     options: Mapping[str, str] = field(default_factory=dict)
     mechanisms: tuple[str, ...] = ()
@@ -82,7 +85,7 @@ class Connection:
 
     options: allow-listed client settings by name; they may hold secrets, so they never appear in repr or
     logs. probe_seconds: how long it may take until the first words of a server; None for as long as
-    anything else.
+    anything else. within: the only hosts that may be connected to, None for any.
     """
 
     kind: ClusterKind
@@ -90,8 +93,16 @@ class Connection:
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_seconds: float = 15.0
     probe_seconds: float | None = None
+    within: AllowedHosts | None = None
 
     @property
     def probe_timeout(self) -> float:
         """How many seconds an address has until its first words; then it counts as silent."""
         return min(self.timeout_seconds, self.probe_seconds or self.timeout_seconds)
+
+    def require_allowed(self, servers: Iterable[str]) -> None:
+        """Raise ClusterError where one of these servers, each `host:port`, may not be connected to."""
+        if self.within is not None:
+            for server in servers:
+                host, _, port = server.rpartition(":")
+                self.within.require(host, int(port))

@@ -19,6 +19,8 @@ from django.db.models import Q
 from aclweb.clusters import KINDS, ClusterKind, ClusterState, Known, kind_named
 from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
 from aclweb.inventory.leases import Leased
+from aclweb.inventory.stored_checks import CHECKS as CHECKS
+from aclweb.inventory.stored_checks import ConnectionCheck as ConnectionCheck
 from aclweb.inventory.stored_findings import LintRun as LintRun
 from aclweb.inventory.stored_findings import StoredFinding as StoredFinding
 
@@ -95,6 +97,11 @@ class Cluster(Leased):
     failures = models.PositiveIntegerField(default=0)
     # When somebody last asked for a sync at once, so that it is asked for once however many people press.
     sync_asked_at = models.DateTimeField(null=True)
+    # Since when nothing connects to it, and who paused it; null while it is synced.
+    paused_at = models.DateTimeField(null=True)
+    paused_by = models.CharField(max_length=254, blank=True)
+    # Whether its address was given on a page, so that it may lead only to hosts that the deployment allows.
+    held_to_hosts = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ClusterManager()
@@ -121,6 +128,10 @@ class Cluster(Leased):
     @property
     def groups_known(self) -> bool:
         return self.groups_listed != Known.UNKNOWN
+
+    @property
+    def is_paused(self) -> bool:
+        return self.paused_at is not None
 
 
 class LogSource(models.Model):

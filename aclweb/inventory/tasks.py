@@ -1,7 +1,8 @@
-"""Celery tasks: syncs, lint runs and heartbeats. They take ids; the state is in the database."""
+"""Celery tasks: syncs, checks, lint runs and heartbeats. They take ids; the state is in the database."""
 
+from aclweb.inventory.checks import check_next
 from aclweb.inventory.findings import lint_cluster
 from aclweb.inventory.sync import sync_all, sync_cluster, sync_next
 from aclweb.inventory.work import pulse
 
-__all__ = ["lint_cluster", "pulse", "sync_all", "sync_cluster", "sync_next"]
+__all__ = ["check_next", "lint_cluster", "pulse", "sync_all", "sync_cluster", "sync_next"]

@@ -7,6 +7,7 @@ a sentence repeats the word before `://` alone.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,8 @@ _HIGHEST_PORT = 65_535
 _LONGEST_NUMBER = 18  # digits
 _LONGEST_SHOWN = 60  # characters
 
+_HOST_RULE = re.compile(r"[A-Za-z0-9*?_.-]+")
+
 _DATABASES = {
     name: engine
     for name, engine in environ.Env.DB_SCHEMES.items()
@@ -35,6 +38,14 @@ _DATABASE_IS = (
     "write postgres://USER:PASSWORD@HOST:PORT/NAME, with special characters of the password as %XX, "
     "or sqlite:////PATH/TO/FILE"
 )
+
+
+def _is_range(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text.strip("[]"), strict=False)
+    except ValueError:
+        return False
+    return True
 
 
 class Environment:
@@ -62,6 +73,17 @@ class Environment:
                 raise ImproperlyConfigured(
                     f"{name} has {_shown(str(folder))!r}; write whole paths of folders, separated by colons, such as "
                     "/var/log/kafka:/mnt/logs."
+                )
+        return found
+
+    def host_rules(self, name: str, default: str) -> list[str]:
+        """Return patterns of host names and ranges of addresses, separated by commas."""
+        found = [rule.strip() for rule in (self._given(name) or default).split(",") if rule.strip()]
+        for rule in found:
+            if not _HOST_RULE.fullmatch(rule) and not _is_range(rule):
+                raise ImproperlyConfigured(
+                    f"{name} has {_shown(rule)!r}; write names such as *.kafka.example.com and ranges such as "
+                    "10.1.0.0/16, separated by commas, without ports."
                 )
         return found
 

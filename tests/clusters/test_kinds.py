@@ -260,10 +260,10 @@ def test_a_new_kind_is_checked_without_any_line_about_servers(known, capsys):
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["acls"], told["topics"], told["groups"]) == (True, 2, 2, None)
     assert [right["right"] for right in told["rights"]] == [
-        "reach", "log in", "Describe", "topics", "groups", "version", "authorizer",
+        "reach", "log in", "cluster id", "Describe", "topics", "groups", "version", "authorizer",
     ]  # fmt: skip
     assert told["rights"][0]["sentence"] == f"The folder at {known.address} answers."
-    assert told["rights"][3]["sentence"] == "The folder lists 2 topics; there may be others."
+    assert told["rights"][4]["sentence"] == "The folder lists 2 topics; there may be others."
     assert "topics: 2 (only those that the folder lists)" in told["sentence"]
     assert not any(right["command"] for right in told["rights"])
 

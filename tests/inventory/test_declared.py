@@ -68,6 +68,7 @@ def test_each_change_of_what_is_declared_is_kept_with_who_made_it(cluster, dot):
     ]
 
 
+@pytest.mark.django_db
 def test_no_cluster_has_the_authorizer_of_a_proposal():
     with pytest.raises(registering.RegisteringError, match="No broker has the authorizer 'glob'"):
         registering.add(actor="shell", slug="new", kind="admin", address="b:9092", authorizer="glob")

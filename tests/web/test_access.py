@@ -81,6 +81,13 @@ TABLE: dict[str, Row] = {
     "words": Row("/words/", OWN),
     "password": Row("/password/", OWN),
     "clusters": Row("/clusters/", OWN),
+    # Only who administers the whole site adds clusters.
+    "add-cluster": Row("/clusters/new/", (302, 403, 403, 403, 403, 403), root=200),
+    "connection": Row(f"{C}connection/", (302, 404, 403, 403, 403, 200)),
+    "connection-test": Row(f"{C}connection/test/", (302, 404, 403, 403, 403, 302), "post"),
+    "pause": Row(f"{C}pause/", (302, 404, 403, 403, 403, 302), "post"),
+    "resume": Row(f"{C}resume/", (302, 404, 403, 403, 403, 302), "post"),
+    "switch-changes": Row(f"{C}switch-changes/", (302, 404, 403, 403, 403, 302), "post"),
     "cluster": Row(C, SEEN),
     "read-now": Row(f"{C}read/", (302, 404, 302, 302, 302, 302), "post"),
     # No reading is held, so an administrator has nothing to accept.

@@ -62,6 +62,7 @@ PAGES = {
     "two clusters compared": "/c/test-eu/compare/?other=test-us",
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
+    "its connection": "/c/test-eu/connection/",
     "log sources": "/c/test-eu/log-sources/",
     "people": "/people/",
     "an account to add": "/people/add/",

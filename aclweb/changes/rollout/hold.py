@@ -76,9 +76,10 @@ def waiting_behind(change_id: int) -> list[int]:
 
 
 def _claimable() -> Q:
-    """Waiting for a worker, or held by one whose lease ran out; by the database's clock."""
+    """Waiting for a worker, or held by one whose lease ran out; by the database's clock. On no paused cluster."""
     free = Q(state=State.QUEUED) | Q(leases.is_free(), state__in=UNDER_WAY)
-    return free & (Q(not_before__isnull=True) | Q(not_before__lte=Now()))
+    may_connect = Q(cluster__paused_at__isnull=True)
+    return free & may_connect & (Q(not_before__isnull=True) | Q(not_before__lte=Now()))
 
 
 def claim(change_id: int, worker: str) -> Run | None:

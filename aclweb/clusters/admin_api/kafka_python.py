@@ -9,6 +9,7 @@ import logging
 from types import TracebackType
 from typing import Any, Self
 
+import kafka.errors as errors
 from kafka import KafkaAdminClient
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
@@ -19,6 +20,8 @@ from aclweb.clusters.admin_api.messages import (
     SASL_AUTHENTICATION_FAILED,
     UNSUPPORTED_SASL_MECHANISM,
 )
+from aclweb.clusters.allowed_hosts import AllowedHosts
+from aclweb.clusters.client import ClusterError
 
 _library_log = logging.getLogger("kafka.net.manager")
 _discard = logging.NullHandler()
@@ -87,10 +90,17 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
     """The library's connections, which here hear out a broker that hangs up right after its last word.
 
     The library drops what arrives together with the end of a connection. That is how
-    brokers report a refused login.
+    brokers report a refused login. within: the only hosts to connect to, whatever brokers advertise; None for any.
     """
 
+    within: AllowedHosts | None = None
+
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        if self.within is not None:
+            try:
+                self.within.require(node.host, node.port)
+            except ClusterError as error:
+                raise errors.KafkaConnectionError(str(error)) from error
         transport = await super()._build_transport(node, timeout_at=timeout_at)
         receive = transport._sock_recv
 
@@ -103,14 +113,17 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
         return transport
 
 
-def network(**configs: Any) -> KafkaNetClient:
+def network(within: AllowedHosts | None = None, **configs: Any) -> KafkaNetClient:
+    """Return the library's network, which connects only to hosts within these; None for any."""
     network = NetworkSelector(**configs)
     # Setting up a connection has a timeout of its own, which the admin client does not offer to set.
     timeouts = {
         "socket_connection_setup_timeout_ms": min(10_000, configs["request_timeout_ms"]),
         "socket_connection_setup_timeout_max_ms": configs["request_timeout_ms"],
     }
-    return KafkaNetClient(net=network, manager=_Manager(network, **configs, **timeouts))
+    manager = _Manager(network, **configs, **timeouts)
+    manager.within = within
+    return KafkaNetClient(net=network, manager=manager)
 
 
 def end(client: KafkaAdminClient) -> None:

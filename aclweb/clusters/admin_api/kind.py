@@ -35,6 +35,7 @@ ADMIN_API = ClusterKind(
     name="admin",
     source="the brokers, by the Admin API",
     called="a Kafka broker",
+    menu_name="Admin API",
     address_form="host:port,host:port",
     open=_open,
     normalised=_normalised,

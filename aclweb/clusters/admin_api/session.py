@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import kafka.errors as errors
@@ -62,6 +63,8 @@ class Session:
         self.options = check_options(connection.kind, connection.options)
         self.address = connection.address
         self._servers = split_address(connection.address)
+        self._connection = connection
+        connection.require_allowed(self._servers)
         self.where = ", ".join(self._servers)
         self.timeout_seconds = connection.timeout_seconds
         self._probe_timeout = connection.probe_timeout
@@ -102,6 +105,7 @@ class Session:
             Node(broker.node_id, f"{broker.host}:{broker.port}")
             for broker in self._kafka._manager.cluster.brokers()
         )
+        self._connection.require_allowed(node.address for node in nodes)
         if first not in {node.address for node in nodes}:
             addresses = [node.address for node in nodes]
             with closing(Probes(addresses, self._context, self._probe_timeout)) as probes:
@@ -120,7 +124,7 @@ class Session:
             "bootstrap_timeout_ms": int(self.timeout_seconds * 1000),
             "request_timeout_ms": int(self.timeout_seconds * 1000),
             "receive_message_max_bytes": LARGEST_ANSWER,
-            "kafka_client": network,
+            "kafka_client": partial(network, within=self._connection.within),
         }
         if options.uses_sasl:
             settings["sasl_mechanism"] = options.mechanism

@@ -7,10 +7,14 @@ from aclweb.clusters.connection.options import (
     ClientOptions,
     PemFiles,
     check_options,
+    option_faults,
     tls_context,
+    uses_tls,
 )
 from aclweb.clusters.connection.options_file import (
+    LARGEST_FILE,
     OptionsFileError,
+    pem_text,
     read_options,
     read_pem,
     secret_files,
@@ -19,6 +23,7 @@ from aclweb.clusters.connection.options_file import (
 from aclweb.clusters.connection.reachability import Endpoint, Probes
 
 __all__ = [
+    "LARGEST_FILE",
     "LOGIN_OPTIONS",
     "ClientOptions",
     "Endpoint",
@@ -28,10 +33,13 @@ __all__ = [
     "check_options",
     "java_settings",
     "none_reachable",
+    "option_faults",
+    "pem_text",
     "read_options",
     "read_pem",
     "secret_files",
     "tls_context",
+    "uses_tls",
     "why_exposed",
     "wrongly_advertised",
 ]

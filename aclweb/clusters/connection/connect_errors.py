@@ -27,8 +27,21 @@ def none_reachable(
     sentence = _sentence(telling, where, options, service, waited_seconds)
     if telling.endpoint in (Endpoint.SILENT, Endpoint.NO_ANSWER) and waited_seconds < sync_waits_seconds:
         sentence = f"{sentence} A sync waits {sync_waits_seconds:g} s."
-    return ClusterError(sentence, state=ClusterState.UNREACHABLE)
+    at_tls = telling.endpoint in _AT_TLS
+    return ClusterError(sentence, state=ClusterState.UNREACHABLE, at_tls=at_tls)
 
+
+# What is found where a server answers, and the two do not agree on TLS.
+_AT_TLS = frozenset(
+    {
+        Endpoint.UNTRUSTED,
+        Endpoint.REFUSES_CERTIFICATE,
+        Endpoint.WANTS_TLS,
+        Endpoint.SOME_TLS,
+        Endpoint.NO_TLS,
+        Endpoint.NO_COMMON_TLS,
+    }
+)
 
 # The sentence for each endpoint. where: the addresses; service: what was expected there; protocol: as
 # security.protocol says; secure, plain: what it would be with and without TLS.

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import pem
+from aclweb.clusters.connection.pem import Fault
 from aclweb.clusters.kind import ClusterKind
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -97,44 +98,11 @@ class ClientOptions:
 
 def check_options(kind: ClusterKind, options: Mapping[str, str]) -> ClientOptions:
     """Return the settings as values; raises ClusterError with one sentence naming every fault."""
-    allowed = kind.options
-    faults = [_refusal(name, kind) for name in options if name not in allowed]
-    given = {
-        name: pem.tidied(str(value), name) if name in pem.PEM_SETTINGS else str(value)
-        for name, value in options.items()
-        if name in allowed and str(value) != ""
-    }
-    for name, value in given.items():
-        if "\0" in value or (not name.endswith(".pem") and ("\n" in value or "\r" in value)):
-            faults.append(f"Setting {name} holds a line break or a NUL, which none of its values can have.")
-        elif len(value) > _LONGEST_VALUE:
-            faults.append(f"Setting {name} is {len(value)} characters long; {_LONGEST_VALUE} are the most.")
-
-    protocol = given.get("security.protocol") or _protocol_of(given)
-    if protocol not in PROTOCOLS:
-        faults.append(f"Setting security.protocol{_quoted(protocol)} is not known; use {_or(PROTOCOLS)}.")
-    uses_sasl, uses_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
-    faults += _login_faults(kind.mechanisms, given, protocol) if uses_sasl else []
-    if not uses_sasl:
-        faults += [
-            f"Setting {name} has no effect with security.protocol {protocol}; use SASL_PLAINTEXT or SASL_SSL."
-            for name in given
-            if name.startswith("sasl.")
-        ]
-    faults += _tls_faults(given, protocol, uses_tls)
-    if given.get("ssl.endpoint.identification.algorithm", "https").lower() != "https":
-        faults.append(
-            "Setting ssl.endpoint.identification.algorithm can only be https: the name in a server's certificate "
-            "is always compared with its address."
-        )
-    timeout = given.get("request.timeout.ms")
-    if timeout is not None and not (
-        timeout.isascii() and timeout.isdigit() and 1000 <= int(timeout) <= 600_000
-    ):
-        faults.append("Setting request.timeout.ms is not a number of milliseconds from 1000 to 600000.")
+    given, protocol, faults = _read(kind, options)
     if faults:
-        raise ClusterError(" ".join(faults), state=ClusterState.UNREACHABLE)
+        raise ClusterError(" ".join(each.sentence for each in faults), state=ClusterState.UNREACHABLE)
 
+    timeout = given.get("request.timeout.ms")
     return ClientOptions(
         protocol=protocol,
         mechanism=given.get("sasl.mechanism"),
@@ -147,6 +115,64 @@ def check_options(kind: ClusterKind, options: Mapping[str, str]) -> ClientOption
         client_id=given.get("client.id", "aclweb"),
         request_timeout_seconds=int(timeout) / 1000 if timeout else None,
     )
+
+
+def option_faults(kind: ClusterKind, options: Mapping[str, str]) -> tuple[Fault, ...]:
+    """Return what is wrong with the settings; none of them repeats a value that may be secret."""
+    return tuple(_read(kind, options)[2])
+
+
+def uses_tls(kind: ClusterKind, options: Mapping[str, str]) -> bool:
+    """Return whether a connection with these settings speaks TLS."""
+    return _read(kind, options)[1] in ("SSL", "SASL_SSL")
+
+
+def _read(kind: ClusterKind, options: Mapping[str, str]) -> tuple[dict[str, str], str, list[Fault]]:
+    """Return the settings that are known, the protocol, and what is wrong."""
+    allowed = kind.options
+    faults = [Fault("", _refusal(name, kind)) for name in options if name not in allowed]
+    given = {
+        name: pem.tidied(str(value), name) if name in pem.PEM_SETTINGS else str(value)
+        for name, value in options.items()
+        if name in allowed and str(value) != ""
+    }
+    for name, value in given.items():
+        if "\0" in value or (not name.endswith(".pem") and ("\n" in value or "\r" in value)):
+            sentence = f"Setting {name} holds a line break or a NUL, which none of its values can have."
+            faults.append(Fault(name, sentence))
+        elif len(value) > _LONGEST_VALUE:
+            sentence = f"Setting {name} is {len(value)} characters long; {_LONGEST_VALUE} are the most."
+            faults.append(Fault(name, sentence))
+
+    protocol = given.get("security.protocol") or _protocol_of(given)
+    if protocol not in PROTOCOLS:
+        sentence = f"Setting security.protocol{_quoted(protocol)} is not known; use {_or(PROTOCOLS)}."
+        faults.append(Fault("security.protocol", sentence))
+    uses_sasl, uses_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
+    faults += _login_faults(kind.mechanisms, given, protocol) if uses_sasl else []
+    if not uses_sasl:
+        faults += [
+            Fault(
+                name,
+                f"Setting {name} has no effect with security.protocol {protocol}; use SASL_PLAINTEXT or SASL_SSL.",
+            )
+            for name in given
+            if name.startswith("sasl.")
+        ]
+    faults += _tls_faults(given, protocol, uses_tls)
+    if given.get("ssl.endpoint.identification.algorithm", "https").lower() != "https":
+        sentence = (
+            "Setting ssl.endpoint.identification.algorithm can only be https: the name in a server's certificate "
+            "is always compared with its address."
+        )
+        faults.append(Fault("ssl.endpoint.identification.algorithm", sentence))
+    timeout = given.get("request.timeout.ms")
+    if timeout is not None and not (
+        timeout.isascii() and timeout.isdigit() and 1000 <= int(timeout) <= 600_000
+    ):
+        sentence = "Setting request.timeout.ms is not a number of milliseconds from 1000 to 600000."
+        faults.append(Fault("request.timeout.ms", sentence))
+    return given, protocol, faults
 
 
 def _protocol_of(given: Mapping[str, str]) -> str:
@@ -178,34 +204,39 @@ def _refusal(name: str, kind: ClusterKind) -> str:
     return f"Setting{quoted} is refused: {instead}." if quoted else f"A setting is refused: {instead}."
 
 
-def _login_faults(mechanisms: tuple[str, ...], given: Mapping[str, str], protocol: str) -> list[str]:
-    faults = []
-    mechanism = given.get("sasl.mechanism")
+def _login_faults(mechanisms: tuple[str, ...], given: Mapping[str, str], protocol: str) -> list[Fault]:
+    name, faults = "sasl.mechanism", []
+    mechanism = given.get(name)
     if mechanism is None:
-        faults.append(f"With security.protocol {protocol}, sasl.mechanism is missing; use {_or(mechanisms)}.")
+        sentence = f"With security.protocol {protocol}, sasl.mechanism is missing; use {_or(mechanisms)}."
+        faults.append(Fault(name, sentence))
     elif mechanism not in mechanisms:
         # Another mechanism needs other settings, so what is missing for ours is no fault yet.
-        return [f"Setting sasl.mechanism{_quoted(mechanism)} is not offered; use {_or(mechanisms)}."]
+        sentence = f"Setting sasl.mechanism{_quoted(mechanism)} is not offered; use {_or(mechanisms)}."
+        return [Fault(name, sentence)]
     faults += [
-        f"With security.protocol {protocol}, {name} is missing."
+        Fault(name, f"With security.protocol {protocol}, {name} is missing.")
         for name in ("sasl.username", "sasl.password")
         if name not in given
     ]
     return faults
 
 
-def _tls_faults(given: Mapping[str, str], protocol: str, uses_tls: bool) -> list[str]:
+def _tls_faults(given: Mapping[str, str], protocol: str, uses_tls: bool) -> list[Fault]:
     named = [name for name in given if name.startswith("ssl.")]
     if not uses_tls:
         return [
-            f"Setting {name} has no effect with security.protocol {protocol}; use SSL or SASL_SSL."
+            Fault(
+                name, f"Setting {name} has no effect with security.protocol {protocol}; use SSL or SASL_SSL."
+            )
             for name in named
         ]
     faults = pem.faults(given)
-    if ("ssl.certificate.pem" in given) != ("ssl.key.pem" in given):
-        faults.append(
+    if (pem.CERTIFICATE in given) != (pem.KEY in given):
+        sentence = (
             "A client certificate and its key belong together; give ssl.certificate.pem and ssl.key.pem."
         )
+        faults.append(Fault(pem.KEY if pem.CERTIFICATE in given else pem.CERTIFICATE, sentence))
     return faults
 
 

@@ -63,10 +63,20 @@ def read_pem(path: Path, setting: str, *, called: str = "") -> str:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise OptionsFileError(f"{file} is too large to be PEM text.")
-        text = path.read_bytes().decode("ascii")
+        data = path.read_bytes()
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise OptionsFileError(f"{file} cannot be read: {why}.") from error
+    return pem_text(data, setting, file)
+
+
+def pem_text(data: bytes, setting: str, file: str) -> str:
+    """Return the PEM text in the bytes of a file for this setting; raises OptionsFileError where there is none.
+
+    file: how messages name the file, as the beginning of a sentence.
+    """
+    try:
+        text = data.decode("ascii")
     except UnicodeDecodeError:
         text = ""
     if _BEGIN not in text:

@@ -9,6 +9,7 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from cryptography import x509
@@ -23,6 +24,14 @@ KEY_PASSWORD = "ssl.key.password"  # noqa: S105
 
 _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----(.*?)-----END \1-----", re.DOTALL)
 _WRITTEN_LINE_BREAK = re.compile(r"\\[rn]|\\\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a setting, as a sentence. setting: empty where its name may be no name but a pasted key."""
+
+    setting: str
+    sentence: str
 
 
 def tidied(text: str, setting: str) -> str:
@@ -50,26 +59,29 @@ def _fits(label: str, setting: str) -> bool:
     return label.endswith("PRIVATE KEY") if setting == KEY else label.endswith("CERTIFICATE")
 
 
-def faults(given: Mapping[str, str], *, now: datetime | None = None) -> list[str]:
-    """Return what is wrong with the PEM settings, each as a sentence; `now` decides what has expired."""
+def faults(given: Mapping[str, str], *, now: datetime | None = None) -> list[Fault]:
+    """Return what is wrong with the PEM settings; `now` decides what has expired."""
     moment = now or datetime.now(UTC)
-    found: list[str] = []
+    found: list[Fault] = []
     read: dict[str, list[x509.Certificate]] = {}
     for setting in (CA, CERTIFICATE):
         if setting in given:
             read[setting] = _read_certificates(given[setting], setting, found)
     if read.get(CA) and all(_is_out(one, moment) for one in read[CA]):
-        found.append(f"Setting {CA} holds no certificate that is valid now: {_described(read[CA][0])}.")
+        sentence = f"Setting {CA} holds no certificate that is valid now: {_described(read[CA][0])}."
+        found.append(Fault(CA, sentence))
     own = read.get(CERTIFICATE, [])
     if own and _is_out(own[0], moment):
-        found.append(f"The certificate in {CERTIFICATE} is not valid now: {_described(own[0])}.")
-    found += _chain_faults(own)
+        sentence = f"The certificate in {CERTIFICATE} is not valid now: {_described(own[0])}."
+        found.append(Fault(CERTIFICATE, sentence))
+    found += [Fault(CERTIFICATE, sentence) for sentence in _chain_faults(own)]
     key = _read_key(given, found) if KEY in given else None
     if own and key is not None and not _same_key(own[0], key):
-        found.append(
+        sentence = (
             f"The key in {KEY} does not belong to the first certificate in {CERTIFICATE} ({_described(own[0])}); "
             "give the key that it was made with."
         )
+        found.append(Fault(KEY, sentence))
     return found
 
 
@@ -100,34 +112,35 @@ def _certificates(text: str) -> list[x509.Certificate]:
         return []
 
 
-def _read_certificates(text: str, setting: str, found: list[str]) -> list[x509.Certificate]:
+def _read_certificates(text: str, setting: str, found: list[Fault]) -> list[x509.Certificate]:
     labels = [label for label, _ in _BLOCK.findall(text)]
     if not labels:
-        found.append(
-            f"Setting {setting} is not PEM text; it starts with '-----BEGIN' and ends with '-----END'."
-        )
+        sentence = f"Setting {setting} is not PEM text; it starts with '-----BEGIN' and ends with '-----END'."
+        found.append(Fault(setting, sentence))
         return []
     if not any(_fits(label, setting) for label in labels):
         kind = "a private key" if any(_fits(label, KEY) for label in labels) else "no certificate"
         place = f"; the key belongs in {KEY}" if kind == "a private key" else ""
-        found.append(f"Setting {setting} holds {kind} where a certificate belongs{place}.")
+        found.append(Fault(setting, f"Setting {setting} holds {kind} where a certificate belongs{place}."))
         return []
     certificates = _certificates(text)
     if not certificates:
-        found.append(f"Setting {setting} holds a certificate that cannot be read; it may be cut off.")
+        sentence = f"Setting {setting} holds a certificate that cannot be read; it may be cut off."
+        found.append(Fault(setting, sentence))
     return certificates
 
 
-def _read_key(given: Mapping[str, str], found: list[str]) -> object | None:
+def _read_key(given: Mapping[str, str], found: list[Fault]) -> object | None:
     text, password = given[KEY], given.get(KEY_PASSWORD)
     labels = [label for label, _ in _BLOCK.findall(text)]
     if not labels:
-        found.append(f"Setting {KEY} is not PEM text; it starts with '-----BEGIN' and ends with '-----END'.")
+        sentence = f"Setting {KEY} is not PEM text; it starts with '-----BEGIN' and ends with '-----END'."
+        found.append(Fault(KEY, sentence))
         return None
     if not any(_fits(label, KEY) for label in labels):
         kind = "a certificate" if any(_fits(label, CERTIFICATE) for label in labels) else "something else"
         place = f"; it belongs in {CERTIFICATE}" if kind == "a certificate" else ""
-        found.append(f"Setting {KEY} holds {kind} where a private key belongs{place}.")
+        found.append(Fault(KEY, f"Setting {KEY} holds {kind} where a private key belongs{place}."))
         return None
     try:
         return serialization.load_pem_private_key(
@@ -137,12 +150,15 @@ def _read_key(given: Mapping[str, str], found: list[str]) -> object | None:
         if password:
             # A password that is not needed does no harm.
             return serialization.load_pem_private_key(text.encode("ascii", "replace"), None)
-        found.append(f"The key in {KEY} is encrypted; give its password as {KEY_PASSWORD}.")
+        found.append(
+            Fault(KEY_PASSWORD, f"The key in {KEY} is encrypted; give its password as {KEY_PASSWORD}.")
+        )
     except (ValueError, UnsupportedAlgorithm):
         if password:
-            found.append(f"The key in {KEY} cannot be read with the password in {KEY_PASSWORD}.")
+            sentence = f"The key in {KEY} cannot be read with the password in {KEY_PASSWORD}."
+            found.append(Fault(KEY_PASSWORD, sentence))
         else:
-            found.append(f"The key in {KEY} cannot be read; it may be cut off.")
+            found.append(Fault(KEY, f"The key in {KEY} cannot be read; it may be cut off."))
     return None
 
 

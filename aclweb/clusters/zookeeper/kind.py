@@ -28,6 +28,7 @@ ZOOKEEPER = ClusterKind(
     name="zookeeper",
     source="ZooKeeper",
     called="ZooKeeper",
+    menu_name="ZooKeeper",
     address_form="host:port,host:port/chroot",
     open=_open,
     normalised=_normalised,

@@ -36,6 +36,7 @@ class Session:
     def __init__(self, connection: Connection) -> None:
         self.options = check_options(connection.kind, connection.options)
         servers, self.chroot = split_address(connection.address)
+        connection.require_allowed(servers.split(","))
         self.where = f"{servers}{self.chroot}"
         self.timeout_seconds = connection.timeout_seconds
         self._probe_timeout = connection.probe_timeout

@@ -1,4 +1,4 @@
-"""Make a cluster known, change where it is and how it is treated, with a record of who did so.
+"""Make a cluster known, and change where it is and how it is treated, with a record of who did so.
 
 Values are checked here, whoever asks; nothing connects. What is secret (`options`) is
 recorded by the names of its settings only.
@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from aclweb.acl.model import AclError, AuthorizerSettings
 from aclweb.audit import trail
-from aclweb.clusters import KINDS, ClusterError, ClusterKind
-from aclweb.clusters.connection import check_options
+from aclweb.clusters import KINDS, AllowedHosts, ClusterError, ClusterKind
+from aclweb.clusters.connection import option_faults
 from aclweb.inventory.current import declared
 from aclweb.inventory.models import Cluster, Declaration
 
@@ -25,8 +26,10 @@ trail.register("cluster.set", "{actor} changed of {cluster}: {told}.")
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _LONGEST_ADDRESS = 1000
+_MOST_APPROVALS = 100
 _SETTABLE = (
     "name",
+    "kind",
     "address",
     "options",
     "authorizer",
@@ -37,24 +40,58 @@ _SETTABLE = (
 
 
 class RegisteringError(Exception):
-    """A cluster that cannot be made known, or changed, as asked; the message says what would do."""
+    """A cluster that cannot be made known, or changed, as asked.
+
+    faults: what would do, as sentences by what is wrong: `slug`, a setting of a cluster such as `address`, or a
+    client setting such as `sasl.username`; `options` where that cannot be told.
+    """
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(" ".join(faults.values()))
+        self.faults = dict(faults)
 
 
-def add(*, actor: trail.Named | str, slug: str, kind: str, address: str, **settings: Any) -> Cluster:
+def add(
+    *,
+    actor: trail.Named | str,
+    slug: str,
+    kind: str,
+    address: str,
+    within: AllowedHosts | None = None,
+    paused: bool = False,
+    **settings: Any,
+) -> Cluster:
     """Make a cluster known and return it; it is not read yet. settings: see `change`.
 
-    The authorizer follows from the kind where it is not given.
+    The authorizer follows from the kind where it is not given. within: the hosts that the address may name, and that
+    connections are held to from then on; None for any, as at the shell. paused: nothing connects to it until somebody
+    resumes it. Raises RegisteringError with all that is wrong.
     """
+    if kind not in KINDS:
+        raise RegisteringError({"kind": f"{kind!r} is no kind of cluster; use {', '.join(KINDS)}."})
+    source = KINDS[kind]
+    faults: dict[str, str] = {}
     if not _SLUG.fullmatch(slug):
-        raise RegisteringError(
+        faults["slug"] = (
             f"{slug!r} cannot be used in an address; use up to 60 small letters, digits and hyphens, such as prod-eu."
         )
-    if kind not in KINDS:
-        raise RegisteringError(f"{kind!r} is no kind of cluster; use {', '.join(KINDS)}.")
-    source = KINDS[kind]
-    address = _address(source, address)
-    cluster = Cluster(slug=slug, name=slug, kind=kind, address=address, authorizer=source.default_authorizer)
-    _set(cluster, settings)
+    elif Cluster.objects.filter(slug=slug).exists():
+        faults["slug"] = _TAKEN.format(slug=slug)
+    address = _address(source, address, within, faults)
+    cluster = Cluster(
+        slug=slug,
+        name=slug,
+        kind=kind,
+        address=address,
+        authorizer=source.default_authorizer,
+        held_to_hosts=within is not None,
+    )
+    if paused:
+        cluster.paused_at, cluster.paused_by = (
+            timezone.now(),
+            actor if isinstance(actor, str) else actor.get_username(),
+        )
+    _set(cluster, settings, faults)
     try:
         with transaction.atomic():
             cluster.save(force_insert=True)
@@ -67,22 +104,34 @@ def add(*, actor: trail.Named | str, slug: str, kind: str, address: str, **setti
                 kind=kind,
             )
     except IntegrityError as error:
-        raise RegisteringError(f"There is a cluster {slug!r} already; choose another name.") from error
+        raise RegisteringError({"slug": _TAKEN.format(slug=slug)}) from error
     return cluster
 
 
-def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bool:
-    """Change settings of a cluster (those of _SETTABLE); return False if nothing differs."""
-    if "address" in settings:
-        settings["address"] = _address(cluster.source, settings["address"])
+def change(
+    *, actor: trail.Named | str, cluster: Cluster, within: AllowedHosts | None = None, **settings: Any
+) -> bool:
+    """Change settings of a cluster (those of _SETTABLE); return False if nothing differs.
+
+    within: as `add` has it, for an address that differs. Raises RegisteringError with all that is wrong.
+    """
+    faults: dict[str, str] = {}
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         before = Declaration.values_of(row)
-        differing = {name: value for name, value in settings.items() if getattr(row, name) != value}
-        if not differing:
+        _forgive_lost_keys(row)
+        source = _source_after(row, settings, faults)
+        if "address" in settings and source is not None:
+            settings["address"] = _address(source, settings["address"], within, faults, row.address)
+        differing = {name: value for name, value in settings.items() if getattr(row, name, None) != value}
+        if not differing and not faults:
             return False
-        _set(row, differing)
-        row.save(update_fields=list(differing))
+        _set(row, differing, faults)
+        changed = set(differing)
+        if "address" in differing:
+            row.held_to_hosts = within is not None
+            changed.add("held_to_hosts")
+        row.save(update_fields=sorted(changed))
         declared.keep(row, before=before, actor=actor, since=timezone.now())
         trail.record(
             actor=actor,
@@ -95,41 +144,96 @@ def change(*, actor: trail.Named | str, cluster: Cluster, **settings: Any) -> bo
     return True
 
 
-def _address(source: ClusterKind, address: str) -> str:
-    """Return the address as it is stored; raises RegisteringError where it can be none of this kind."""
-    if not address.strip() or len(address) > _LONGEST_ADDRESS:
-        raise RegisteringError(f"The address {address[:60]!r} is none; write {source.address_form}.")
+_TAKEN = "There is a cluster {slug!r} already; choose another name."
+
+
+def hosts_of(address: str) -> tuple[str, ...]:
+    """Return the hosts that an address of servers names, in its order."""
+    servers = address.partition("/")[0].split(",")
+    return tuple(server.strip().rpartition(":")[0] for server in servers)
+
+
+def _forgive_lost_keys(row: Cluster) -> None:
+    """Take a stored login that cannot be decrypted for none, so that another can be given."""
     try:
-        return source.normalised(address)
+        row.options  # noqa: B018
+    except ImproperlyConfigured:
+        row.options = {}
+
+
+def _source_after(row: Cluster, settings: Mapping[str, Any], faults: dict[str, str]) -> ClusterKind | None:
+    """Return the kind that the cluster is to have; None, with the reason among the faults, where it cannot be."""
+    kind = settings.get("kind", row.kind)
+    if kind == row.kind:
+        return row.source
+    if kind not in KINDS:
+        faults["kind"] = f"{kind!r} is no kind of cluster; use {', '.join(KINDS)}."
+        return None
+    if KINDS[kind].is_copy or row.source.is_copy:
+        faults["kind"] = "A file and a live cluster cannot take each other's place; add another cluster."
+        return None
+    return KINDS[kind]
+
+
+def _address(
+    source: ClusterKind,
+    address: str,
+    within: AllowedHosts | None,
+    faults: dict[str, str],
+    stored: str | None = None,
+) -> str:
+    """Return the address as it is stored; what is wrong with it is added to the faults.
+
+    stored: the address until now, which nobody need be allowed to name anew.
+    """
+    if not address.strip() or len(address) > _LONGEST_ADDRESS:
+        faults["address"] = f"The address {address[:60]!r} is none; write {source.address_form}."
+        return address
+    try:
+        found = source.normalised(address)
     except ClusterError as error:
-        raise RegisteringError(str(error)) from error
+        faults["address"] = str(error)
+        return address
+    if within is not None and found != stored:
+        refused = [within.why_not_named(host) for host in hosts_of(found)]
+        if any(refused):
+            faults["address"] = " ".join(filter(None, refused))
+    return found
 
 
-def _set(cluster: Cluster, settings: Mapping[str, Any]) -> None:
+def _set(cluster: Cluster, settings: Mapping[str, Any], faults: dict[str, str]) -> None:
+    """Set these settings; raises RegisteringError with these faults and those of the settings, if there are any."""
     for name, value in settings.items():
         if name not in _SETTABLE:
-            raise RegisteringError(f"{name!r} is not a setting of a cluster; use {', '.join(_SETTABLE)}.")
-        setattr(cluster, name, value)
+            faults["options"] = f"{name!r} is not a setting of a cluster; use {', '.join(_SETTABLE)}."
+        else:
+            setattr(cluster, name, value)
     if not 1 <= len(cluster.name) <= 100:
-        raise RegisteringError("A cluster's name has 1 to 100 characters.")
-    if cluster.approvals_needed < 1:
-        raise RegisteringError(
-            "A change needs at least one approval, so that no one person changes a cluster."
+        faults["name"] = "A cluster's name has 1 to 100 characters."
+    if not 1 <= cluster.approvals_needed <= _MOST_APPROVALS:
+        faults["approvals_needed"] = (
+            f"A change needs at least one approval, so that no one person changes a cluster, and {_MOST_APPROVALS} "
+            "at most."
         )
     source = cluster.source
     if cluster.changes_enabled and not source.can_write:
-        raise RegisteringError(
+        faults["changes_enabled"] = (
             f"A cluster known from {source.source} cannot be written to; leave its changes switched off."
         )
     if cluster.authorizer not in Cluster.Authorizer.values:
-        raise RegisteringError(
+        faults["authorizer"] = (
             f"No broker has the authorizer {cluster.authorizer!r}; use {' or '.join(Cluster.Authorizer.values)}."
         )
-    try:
-        AuthorizerSettings(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
-        check_options(source, cluster.options)
-    except (AclError, ClusterError) as error:
-        raise RegisteringError(str(error)) from error
+    else:
+        try:
+            AuthorizerSettings(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
+        except AclError as error:
+            faults["kafka_version"] = str(error)
+    for fault in option_faults(source, cluster.options):
+        name = fault.setting or "options"
+        faults[name] = f"{faults[name]} {fault.sentence}" if name in faults else fault.sentence
+    if faults:
+        raise RegisteringError(faults)
 
 
 def _in_words(name: str, value: object) -> str:

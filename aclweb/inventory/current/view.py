@@ -38,7 +38,7 @@ from aclweb.acl.model import (
     ResourceType,
     computed_once,
 )
-from aclweb.clusters import ClusterError, ClusterState, Connection, Known, TopicInfo
+from aclweb.clusters import AllowedHosts, ClusterError, ClusterState, Connection, Known, TopicInfo
 from aclweb.inventory.models import (
     Cluster,
     Declaration,
@@ -306,6 +306,7 @@ def connection_of(cluster: Cluster) -> Connection:
         address=cluster.address,
         options=options,
         timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),
+        within=AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS) if cluster.held_to_hosts else None,
     )
 
 

@@ -1,7 +1,7 @@
 """Which ACLs, names, principals and revisions are there, and how is the cluster?"""
 
 from aclweb.inventory.lists.ages import keys_added_since, keys_of_first_reading
-from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, status
+from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, paused_sentence, status
 from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
 from aclweb.inventory.lists.groups import GROUP_SORTS, GROUPED_BY, AclGroup, grouped_acls
@@ -88,6 +88,7 @@ __all__ = [
     "owner_of",
     "owners_matched",
     "owners_of",
+    "paused_sentence",
     "principals_like",
     "reach_of",
     "resources_like",

@@ -87,7 +87,22 @@ def status(cluster: Cluster, *, now: datetime | None = None) -> ClusterStatus:
     )
 
 
+def paused_sentence(cluster: Cluster) -> str:
+    """Return since when nothing connects to the cluster and who paused it; empty where it is not paused."""
+    if cluster.paused_at is None:
+        return ""
+    return (
+        f"Paused by {cluster.paused_by} since {cluster.paused_at:%Y-%m-%d %H:%M} UTC: it is not synced, and approved "
+        "changes wait."
+    )
+
+
 def _told(cluster: Cluster, now: datetime) -> tuple[str, str, str]:
+    if cluster.is_paused:
+        shown = "Nothing has been read from it so far."
+        if cluster.read_at is not None:
+            shown = f"What is shown was read {ago(now - cluster.read_at)}."
+        return "paused", "warn", f"{paused_sentence(cluster)} {shown}"
     if not cluster.state:
         return (
             "not synced yet",

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from aclweb.celery import app
 from aclweb.inventory import leases
+from aclweb.inventory.checks import enqueue_what_waits
 from aclweb.inventory.findings import ask_for_findings
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
@@ -28,7 +29,8 @@ _slots = {lane: threading.BoundedSemaphore(settings.ACLWEB_SYNCS_AT_ONCE) for la
 
 @app.task(name="inventory.sync_all", ignore_result=True)
 def sync_all() -> None:
-    """Have the clusters that are due synced, as many at once as one worker may."""
+    """Have the clusters that are due synced, as many at once as one worker may; and those checked that wait for it."""
+    enqueue_what_waits()
     for _ in scheduling.due()[: len(_slots) * settings.ACLWEB_SYNCS_AT_ONCE]:
         _enqueue_the_next()
 
@@ -48,7 +50,7 @@ def sync_cluster(cluster_id: int) -> None:
 
 
 def ask_for_sync(cluster: Cluster) -> bool:
-    """Have a worker sync this cluster soon; return False where that was asked for a moment ago."""
+    """Have a worker sync this cluster soon; return False where that was asked for a moment ago, or it is paused."""
     asked = scheduling.ask(cluster.pk)
     if asked:
         _enqueue_the_next()
@@ -78,6 +80,8 @@ def _sync(cluster_id: int, owner: str) -> None:
             logger.info("Cluster %d is gone, so it was not read.", cluster_id)
         elif not mine:
             logger.info("Cluster %s was not read: somebody else is working on it.", cluster.slug)
+        elif cluster.is_paused:
+            logger.info("Cluster %s was not read: it is paused.", cluster.slug)
         else:
             syncing.sync(cluster)
             ask_for_findings(cluster)

@@ -42,9 +42,9 @@ class Lane(enum.Enum):
 
 
 def due() -> QuerySet[Cluster]:
-    """Return the clusters whose sync is due and that nobody works on, the longest waiting first."""
+    """Return the clusters whose sync is due and that nobody works on, the longest waiting first; no paused one."""
     is_due = Q(next_sync_at__isnull=True) | Q(next_sync_at__lte=Now())
-    return Cluster.objects.filter(is_due, leases.is_free()).order_by(
+    return Cluster.objects.filter(is_due, leases.is_free(), paused_at__isnull=True).order_by(
         F("next_sync_at").asc(nulls_first=True), "pk"
     )
 
@@ -72,9 +72,11 @@ def take_next(*, owner: str, lane: Lane = Lane.ANSWERED) -> int | None:
 
 
 def ask(cluster_id: int) -> bool:
-    """Make the cluster's sync due now; return False where somebody asked for that a moment ago."""
+    """Make the cluster's sync due now; return False where that was asked for a moment ago, or it is paused."""
     not_asked = Q(sync_asked_at__isnull=True) | Q(sync_asked_at__lt=Now() - ASKED_AGAIN_AFTER)
-    if not Cluster.objects.filter(not_asked, pk=cluster_id).update(sync_asked_at=Now()):
+    if not Cluster.objects.filter(not_asked, pk=cluster_id, paused_at__isnull=True).update(
+        sync_asked_at=Now()
+    ):
         return False
     Cluster.objects.filter(pk=cluster_id, next_sync_at__gt=Now()).update(next_sync_at=Now())
     return True

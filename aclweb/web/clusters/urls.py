@@ -2,10 +2,16 @@
 
 from django.urls import path
 
-from aclweb.web.clusters import acls_over_time, log_sources, owners, views
+from aclweb.web.clusters import acls_over_time, connecting, log_sources, owners, views
 
 urlpatterns = [
     path("clusters/", views.index, name="clusters"),
+    path("clusters/new/", connecting.add, name="add-cluster"),
+    path("c/<slug:slug>/connection/", connecting.edit, name="connection"),
+    path("c/<slug:slug>/connection/test/", connecting.test, name="connection-test"),
+    path("c/<slug:slug>/pause/", connecting.pause, name="pause"),
+    path("c/<slug:slug>/resume/", connecting.resume, name="resume"),
+    path("c/<slug:slug>/switch-changes/", connecting.switch_changes, name="switch-changes"),
     path("c/<slug:slug>/", views.detail, name="cluster"),
     path("c/<slug:slug>/read/", views.sync_now, name="read-now"),
     path("c/<slug:slug>/accept/", views.accept_snapshot, name="accept-reading"),

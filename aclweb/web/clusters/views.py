@@ -80,6 +80,11 @@ def sync_now(request: HttpRequest, slug: str) -> HttpResponse:
     if refused := asking_often.too_often(request.user, "a sync"):
         messages.error(request, refused)
         return redirect("cluster", slug=slug)
+    if cluster.is_paused:
+        messages.info(
+            request, f"{lists.paused_sentence(cluster)} An administrator of the cluster can resume it."
+        )
+        return redirect("cluster", slug=slug)
     sync_tasks.ask_for_sync(cluster)
     messages.info(request, f"A worker will read {cluster.name} now; load this page again in a few seconds.")
     return redirect("cluster", slug=slug)

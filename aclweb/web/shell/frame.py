@@ -14,7 +14,7 @@ from django.http import HttpRequest
 
 from aclweb.accounts import access
 from aclweb.inventory.current import KnownAuthorizer, broker_settings, settings_of
-from aclweb.inventory.lists import status
+from aclweb.inventory.lists import paused_sentence, status
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.badges import NO_BADGES, Badges, badges_of, with_badges
 from aclweb.web.shell.switching import same_page
@@ -35,6 +35,7 @@ class ClusterLine:
     tone: str  # "good", "warn" or "bad"
     word: str  # the state in a word or two
     is_old: bool
+    paused: str = ""  # since when and by whom, as a sentence; empty where it is synced
 
     @property
     def default_words(self) -> str:
@@ -73,6 +74,7 @@ def cluster_line(cluster: Cluster) -> ClusterLine:
         tone=state.tone,
         word=state.label,
         is_old=state.is_old,
+        paused=paused_sentence(cluster),
     )
 
 

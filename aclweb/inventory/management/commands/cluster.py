@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from argparse import BooleanOptionalAction
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +26,15 @@ from aclweb.clusters.connection import (
     secret_files,
     why_exposed,
 )
+from aclweb.inventory import checks
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.admin import log_sources
 from aclweb.inventory.admin import register as registering
-from aclweb.inventory.current import broker_settings, connection_of, settings_of
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.lists import status
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 
-# Somebody waits at a terminal: an address that stays silent for so long is told as silent. A sync is more patient.
-_PROBE_SECONDS = 2.5
 _ADDRESS_FORMS = "; ".join(f"{kind.address_form} ({name})" for name, kind in KINDS.items())
 _YES = {"true": True, "false": False, "on": True, "off": False}
 
@@ -178,18 +176,12 @@ class Command(BaseCommand):
 
     def _check(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
-        checked = checking.check(
-            lambda: connect(replace(connection_of(cluster), probe_seconds=_PROBE_SECONDS)),
-            cluster.source,
-            cluster.address,
-            settings_of(cluster),
-            writes=cluster.changes_enabled,
-        )
+        checked = checks.check(cluster, connect)
         found = {
             "cluster": cluster.slug,
             "ok": checked.is_ok,
             "state": _state_of(checked),
-            "sentence": _sentence_of(cluster, checked),
+            "sentence": checks.sentence_of(cluster, checked),
             "principal": checked.principal,
             "cluster_id": checked.facts.cluster_id,
             "kafka_version": checked.facts.kafka_version,
@@ -242,22 +234,6 @@ def _state_of(checked: checking.Checked) -> str:
     if checked.error is not None:
         return checked.error.state.value
     return "unreadable" if checked.acls is not None and checked.acls.unreadable else "ok"
-
-
-def _sentence_of(cluster: Cluster, checked: checking.Checked) -> str:
-    if checked.error is not None or checked.acls is None:
-        return f"{cluster.slug} cannot be read. {checked.error or ''}".strip()
-    parts = [f"ACLs: {len(checked.acls.bindings):,}"]
-    for what, count, known in (
-        ("topics", checked.topics, checked.known and checked.known.topics),
-        ("groups", checked.groups, checked.known and checked.known.groups),
-    ):
-        listed = "aclweb may describe" if cluster.source.hides_names else f"{cluster.source.called} lists"
-        only = f" (only those that {listed})" if known is Known.VISIBLE else ""
-        parts.append(
-            f"{what}: {'unknown' if count is None or known is Known.UNKNOWN else f'{count:,}'}{only}"
-        )
-    return f"{cluster.slug} answers. {', '.join(parts)}."
 
 
 def _problems_of(checked: checking.Checked) -> list[str]:

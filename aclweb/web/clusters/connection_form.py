@@ -1,0 +1,327 @@
+"""What may a person type to say where a cluster is and how to log in, and which sentence is shown at a wrong field?
+
+A password and a key are taken and never shown: a form that comes back has them empty, and a stored one stays where the
+field is left empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from aclweb.accounts.models import User
+from aclweb.clusters import AllowedHosts, ClusterKind
+from aclweb.clusters.connection import LARGEST_FILE, OptionsFileError, pem, pem_text
+from aclweb.inventory.admin import register as registering
+from aclweb.inventory.models import Cluster
+
+_SELECT = {"class": "form-select"}
+_TEXT = {"class": "form-control", "autocomplete": "off"}
+_NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
+_FILE = {"class": "form-control", "accept": ".pem,.crt,.cer,.key,text/plain"}
+_SECRET = {"class": "form-control", "autocomplete": "new-password"}
+
+# Fields of the form, and the client settings that they are.
+SETTINGS = {
+    "protocol": "security.protocol",
+    "mechanism": "sasl.mechanism",
+    "username": "sasl.username",
+    "password": "sasl.password",
+    "ca": pem.CA,
+    "certificate": pem.CERTIFICATE,
+    "key": pem.KEY,
+    "key_password": pem.KEY_PASSWORD,
+    "client_id": "client.id",
+    "timeout": "request.timeout.ms",
+}
+# Beside this form may stand what is declared, where `authorizer` is whether brokers use one.
+_FIELD_OF = {setting: name for name, setting in SETTINGS.items()} | {"authorizer": "authorizer_class"}
+_LOGIN = ("sasl.mechanism", "sasl.username", "sasl.password")
+_KEPT_WHERE_EMPTY = ("sasl.password", *pem.PEM_SETTINGS, pem.KEY_PASSWORD)
+
+
+class ConnectionForm(forms.Form):
+    """A live cluster as an administrator describes it; what is wrong with it, `admin.register` says."""
+
+    slug = forms.CharField(
+        label="Short name",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "prod-eu"}),
+        help_text="Part of the address of each page of the cluster. It stays the same.",
+    )
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        widget=forms.TextInput(attrs=_TEXT | {"placeholder": "as the short name"}),
+        help_text="As people call it.",
+    )
+    address = forms.CharField(label="Address", required=False, widget=forms.TextInput(attrs=_NAME))
+    protocol = forms.ChoiceField(
+        label="Security protocol",
+        required=False,
+        choices=[
+            ("", "as what is given below needs"),
+            ("PLAINTEXT", "PLAINTEXT"),
+            ("SSL", "SSL"),
+            ("SASL_SSL", "SASL_SSL"),
+            ("SASL_PLAINTEXT", "SASL_PLAINTEXT"),
+        ],
+        widget=forms.Select(attrs=_SELECT),
+        help_text="security.protocol of the listener: with SSL in it, it is encrypted; with SASL, it needs a login.",
+    )
+    mechanism = forms.ChoiceField(
+        label="Log in with", required=False, widget=forms.Select(attrs=_SELECT), help_text="sasl.mechanism"
+    )
+    username = forms.CharField(
+        label="User", required=False, widget=forms.TextInput(attrs=_NAME), help_text="sasl.username"
+    )
+    password = forms.CharField(
+        label="Password",
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(attrs=_SECRET),
+        help_text="sasl.password: stored encrypted and never shown again.",
+    )
+    ca = forms.FileField(
+        label="Certificates to trust",
+        required=False,
+        widget=forms.FileInput(attrs=_FILE),
+        help_text="ssl.ca.pem: a PEM file with your own authority. Without one, public authorities are trusted.",
+    )
+    certificate = forms.FileField(
+        label="Client certificate",
+        required=False,
+        widget=forms.FileInput(attrs=_FILE),
+        help_text="ssl.certificate.pem, for brokers that log clients in by certificate.",
+    )
+    key = forms.FileField(
+        label="Its private key",
+        required=False,
+        widget=forms.FileInput(attrs=_FILE),
+        help_text="ssl.key.pem: stored encrypted and never shown again.",
+    )
+    key_password = forms.CharField(
+        label="Password of the key",
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(attrs=_SECRET),
+        help_text="ssl.key.password, where the key file is encrypted.",
+    )
+    without_ca = forms.BooleanField(
+        label="Trust public authorities instead of the stored one", required=False
+    )
+    without_certificate = forms.BooleanField(
+        label="Forget the stored client certificate and its key", required=False
+    )
+    client_id = forms.CharField(
+        label="Client id",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "aclweb"}),
+        help_text="client.id: the name under which the brokers' logs know aclweb.",
+    )
+    timeout = forms.CharField(
+        label="Time for a write",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"inputmode": "numeric"}),
+        help_text="request.timeout.ms: from 1000 to 600000.",
+    )
+    authorizer_class = forms.ChoiceField(
+        label="Authorizer",
+        required=False,
+        widget=forms.Select(attrs=_SELECT),
+        help_text="What brokers show of it counts before this.",
+    )
+    kafka_version = forms.CharField(
+        label="Kafka version",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "4.1"}),
+        help_text="What brokers show of it counts before this.",
+    )
+    approvals_needed = forms.CharField(
+        label="Approvals that a change needs",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"inputmode": "numeric"}),
+        help_text="By so many people who did not write the change.",
+    )
+
+    def __init__(
+        self, data: Any = None, files: Any = None, *, kind: ClusterKind, cluster: Cluster | None = None
+    ) -> None:
+        self.kind, self.cluster = kind, cluster
+        # Of another kind, of which some settings have another meaning, nothing is taken over but certificates.
+        self.stored: dict[str, str] = dict(cluster.options) if cluster is not None else {}
+        super().__init__(data, files, initial=self._as_stored())
+        for name, setting in SETTINGS.items():
+            if setting not in kind.options:
+                del self.fields[name]
+        if cluster is not None:
+            del self.fields["slug"]
+        if not kind.options:  # a file of this machine, which no page may name
+            del self.fields["address"]
+        for name, needed in (("without_ca", pem.CA), ("without_certificate", pem.CERTIFICATE)):
+            if needed not in self.stored:
+                del self.fields[name]
+        if kind.mechanisms:
+            none = ("", "nothing, or a client certificate")
+            self._offer("mechanism", [none, *((one, one) for one in kind.mechanisms)])
+        self._offer("authorizer_class", Cluster.Authorizer.choices)
+        if "address" in self.fields:
+            self.fields["address"].widget.attrs["placeholder"] = kind.address_form
+        if "sasl.password" in self.stored:
+            self.fields["password"].widget.attrs["placeholder"] = "stored; leave empty to keep it"
+        if pem.KEY in self.stored:
+            self.fields["key"].help_text = "ssl.key.pem: one is stored, and stays where none is chosen."
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def _as_stored(self) -> dict[str, Any]:
+        """Return what the form shows before anybody edits it: nothing that is secret."""
+        cluster = self.cluster
+        if cluster is None:
+            return {"authorizer_class": self.kind.default_authorizer, "approvals_needed": 1}
+        same_kind = cluster.kind == self.kind.name
+        shown = {
+            name: self.stored.get(setting, "")
+            for name, setting in SETTINGS.items()
+            if setting not in _KEPT_WHERE_EMPTY and (same_kind or setting not in _LOGIN)
+        }
+        return shown | {
+            "name": cluster.name,
+            "address": cluster.address if same_kind else "",
+            "authorizer_class": cluster.authorizer,
+            "kafka_version": cluster.kafka_version,
+            "approvals_needed": cluster.approvals_needed,
+        }
+
+    # --- files ------------------------------------------------------------------------
+
+    def clean_ca(self) -> str:
+        return self._pem("ca")
+
+    def clean_certificate(self) -> str:
+        return self._pem("certificate")
+
+    def clean_key(self) -> str:
+        return self._pem("key")
+
+    def _pem(self, name: str) -> str:
+        file: UploadedFile[bytes] | None = self.cleaned_data[name]
+        if file is None:
+            return ""
+        if (file.size or 0) > LARGEST_FILE:
+            raise forms.ValidationError("The file is too large to be PEM text.")
+        try:
+            return pem_text(file.read(), SETTINGS[name], "This file")
+        except OptionsFileError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    # --- values -----------------------------------------------------------------------
+
+    def clean_approvals_needed(self) -> int:
+        text: str = self.cleaned_data["approvals_needed"].strip()
+        if not text.isascii() or not text.isdigit() or len(text) > 3:
+            raise forms.ValidationError("Give the number of approvals, such as 1.")
+        return int(text)
+
+    def _options(self) -> dict[str, str]:
+        """Return the client settings: what is given, and of what is stored that which stays."""
+        given = {
+            setting: str(self.cleaned_data.get(name) or "")
+            for name, setting in SETTINGS.items()
+            if name in self.fields
+        }
+        found = {setting: value for setting, value in given.items() if value}
+        stays = {setting for setting in _KEPT_WHERE_EMPTY if not found.get(setting)}
+        if "sasl.mechanism" not in found:
+            stays.discard("sasl.password")
+        if self.cleaned_data.get("without_ca"):
+            stays.discard(pem.CA)
+        if self.cleaned_data.get("without_certificate"):
+            stays -= {pem.CERTIFICATE, pem.KEY, pem.KEY_PASSWORD}
+        if pem.KEY in found:
+            stays.discard(pem.KEY_PASSWORD)  # that was of the key before
+        return {name: value for name, value in self.stored.items() if name in stays} | found
+
+    def _values(self) -> dict[str, Any]:
+        """Return the settings of the cluster as `admin.register` takes them."""
+        given = self.cleaned_data
+        found: dict[str, Any] = {
+            "authorizer": given.get("authorizer_class") or self.kind.default_authorizer,
+            "kafka_version": given.get("kafka_version", "").strip(),
+        }
+        if self.kind.options:
+            found |= {"address": given.get("address", ""), "options": self._options()}
+        if "approvals_needed" in given:
+            found["approvals_needed"] = given["approvals_needed"]
+        name = given.get("name", "").strip()
+        return found | ({"name": name} if name or self.cluster is not None else {})
+
+    def add(self, actor: User, *, paused: bool, also_valid: bool = True) -> Cluster | None:
+        """Make the cluster known; None where a field is wrong, of which each then has its sentence.
+
+        also_valid: whether what stands beside this form is right; where not, nothing is stored.
+        """
+        try:
+            with transaction.atomic():
+                cluster = registering.add(
+                    actor=actor,
+                    slug=self.cleaned_data.get("slug", "").strip(),
+                    kind=self.kind.name,
+                    within=_within(),
+                    paused=paused,
+                    **self._values(),
+                )
+                if self.errors or not also_valid:
+                    transaction.set_rollback(True)
+                    return None
+                return cluster
+        except registering.RegisteringError as error:
+            self._show(error.faults)
+        return None
+
+    def change(self, actor: User) -> bool | None:
+        """Change the cluster; False where nothing differs, None where a field is wrong."""
+        assert self.cluster is not None
+        values = self._values() | {"kind": self.kind.name}
+        faults = self._password_for_elsewhere(values)
+        try:
+            with transaction.atomic():
+                changed = registering.change(actor=actor, cluster=self.cluster, within=_within(), **values)
+                if self.errors or faults:
+                    transaction.set_rollback(True)
+        except registering.RegisteringError as error:
+            faults = {**faults, **error.faults}
+        if faults or self.errors:
+            self._show(faults)
+            return None
+        return changed
+
+    def _password_for_elsewhere(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """Return a fault where a stored password would be sent to a host that it was not given for."""
+        assert self.cluster is not None
+        kept = values.get("options", {}).get("sasl.password") and not self.cleaned_data.get("password")
+        known = set(registering.hosts_of(self.cluster.address))
+        if not kept or set(registering.hosts_of(values["address"])) <= known:
+            return {}
+        return {
+            "sasl.password": "The address names another host, to which the stored password would be sent; "
+            "give the password again."
+        }
+
+    def _show(self, faults: Mapping[str, str]) -> None:
+        """Put each fault at its field, or above all fields where it has none here."""
+        for name, sentence in faults.items():
+            field = _FIELD_OF.get(name, name)
+            self.add_error(field if field in self.fields else None, sentence)
+
+
+def _within() -> AllowedHosts:
+    return AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS)
