@@ -33,7 +33,7 @@ def counts_of(page):
 
 
 def test_each_group_leads_to_as_many_acls_as_it_counts(browser):
-    for by in ("principal", "resource", "host"):
+    for by in ("principal", "resource", "host", "role"):
         rows = browser.get(LIST, {"by": by}).context["rows"]
         for row in [*rows[:3], rows[-1]]:
             listed = browser.get(LIST + row.url).context
@@ -77,7 +77,7 @@ def test_groups_are_sorted_by_a_count_or_by_name(browser):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"by": "colour"}, "by is 'colour'; use one of principal, resource, host."),
+        ({"by": "colour"}, "by is 'colour'; use one of principal, resource, host, role."),
         ({"by": "host", "sort": "size"}, "sort is 'size'; groups take one of allow, deny, acls."),
     ],
 )
@@ -118,3 +118,13 @@ def test_a_group_whose_name_ends_in_an_asterisk_leads_to_its_own_acls_alone(clus
     )
     assert typed.context["page"].paginator.count == 3
     assert "exactly" not in typed.request["QUERY_STRING"]
+
+
+def test_a_role_says_what_it_is_and_what_is_missing_where_something_is(browser):
+    page = unescape(browser.get(LIST, {"by": "role", "principal": "User:p01"}).content.decode())
+    whole = unescape(browser.get(LIST, {"by": "role", "principal": "User:p00"}).content.decode())
+
+    assert "For a client that reads topics as a member of groups. ACLs: 1 for topics." in page
+    assert "Incomplete: no ACL allows it Read on a group." in page
+    assert "For a client that reads topics as a member of groups. ACLs: 1 for topics, 1 for groups." in whole
+    assert "ncomplete" not in whole

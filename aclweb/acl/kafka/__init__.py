@@ -12,7 +12,7 @@ from aclweb.acl.kafka.notes import resources_in
 from aclweb.acl.kafka.refusals import MOST_RECORDS, YOUNGER_WORDS, Item, Refusal, Rule, Scope, Seen, Target
 from aclweb.acl.kafka.shell_line import read_shell_line
 from aclweb.acl.kafka.texts import why_no_node_name, why_no_text
-from aclweb.acl.kafka.tool import TOOLS, Plan, plan
+from aclweb.acl.kafka.tool import CONSUMER, PRODUCER, TOOLS, Plan, plan
 from aclweb.acl.kafka.validation import (
     explained,
     refusal,
@@ -22,10 +22,12 @@ from aclweb.acl.kafka.validation import (
 )
 
 __all__ = [
+    "CONSUMER",
     "CREATION_RULES",
     "DELETION_RULES",
     "LISTING_RULES",
     "MOST_RECORDS",
+    "PRODUCER",
     "TOOLS",
     "YOUNGER_WORDS",
     "Item",

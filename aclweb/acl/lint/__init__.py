@@ -3,6 +3,7 @@
 Import from here: `lint_all` with its rules, `redundant`, consolidations, and how GLOBs are said without them.
 """
 
+from aclweb.acl.lint.beside import Others
 from aclweb.acl.lint.claims import Claim, NoClaim
 from aclweb.acl.lint.consolidation import consolidations
 from aclweb.acl.lint.findings import LintFinding, findings_in, lint, lint_all
@@ -25,6 +26,7 @@ __all__ = [
     "LintFinding",
     "LintRule",
     "NoClaim",
+    "Others",
     "Redundancy",
     "Rewriting",
     "as_glob",

@@ -1,6 +1,7 @@
 """Which ACLs, names, principals and revisions are there, and how is the cluster?"""
 
 from aclweb.inventory.lists.ages import keys_added_since, keys_of_first_reading
+from aclweb.inventory.lists.client_roles import ROLES, ClientRole, missing, roles_of
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, paused_sentence, status
 from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
@@ -47,11 +48,13 @@ __all__ = [
     "COLUMN_SORTS",
     "GROUPED_BY",
     "GROUP_SORTS",
+    "ROLES",
     "SOURCES",
     "AclGroup",
     "AclListFilters",
     "AclRow",
     "Badge",
+    "ClientRole",
     "ClusterStatus",
     "LazyRows",
     "ListedAcls",
@@ -79,6 +82,7 @@ __all__ = [
     "list_principals",
     "listed_names",
     "may_be_short",
+    "missing",
     "month_of_revisions",
     "name_rows",
     "named_by_acls",
@@ -92,6 +96,7 @@ __all__ = [
     "principals_like",
     "reach_of",
     "resources_like",
+    "roles_of",
     "short_key",
     "status",
     "with_key_like",

@@ -1,24 +1,31 @@
-"""How many ACLs of a list share a principal, a resource pattern or a host, and how many of them are DENY?"""
+"""How many ACLs of a list share a principal, a resource pattern, a host or a role, and how many of them are DENY?"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aclweb.acl.model import WILDCARD, AclBinding, PermissionType
+from aclweb.acl.model import WILDCARD, AclBinding, PermissionType, ResourceType
 from aclweb.inventory.current import ClusterView
+from aclweb.inventory.lists.client_roles import ROLES, roles_of
 from aclweb.inventory.lists.listing import AclListFilters, all_acls
 
 
 @dataclass(frozen=True)
 class AclGroup:
-    """ACLs that share something. example: one of them; acls: all of them, also those of unknown permission."""
+    """ACLs that share something. example: one of them; acls: all of them, also those of unknown permission.
+
+    role: of its principal, where they share a role. kinds: how many of them are about each type of resource.
+    """
 
     example: AclBinding
     acls: int
     allow: int
     deny: int
+    role: str
+    kinds: tuple[tuple[ResourceType, int], ...]
 
 
 # What the ACLs of a group share, and the order of groups by it, `*` last as in the list of ACLs.
@@ -35,7 +42,8 @@ _SHARED: Mapping[str, tuple[Callable[[AclBinding], Hashable], Callable[[AclBindi
     ),
     "host": (lambda acl: acl.host, lambda acl: (acl.host == WILDCARD, acl.host)),
 }
-GROUPED_BY = tuple(_SHARED)
+ROLE = "role"
+GROUPED_BY = (*_SHARED, ROLE)
 GROUP_SORTS = ("allow", "deny", "acls")
 
 
@@ -46,12 +54,17 @@ def grouped_acls(view: ClusterView, filters: AclListFilters, by: str, sort: str 
     """
     return view.loaded.remember(
         ("grouped_acls", filters, view.settings, by, sort),
-        lambda: _sorted(_grouped(all_acls(view, filters), by), by, sort),
+        lambda: _sorted(_grouped(view, all_acls(view, filters), by), by, sort),
     )
 
 
-def _grouped(bindings: Iterable[AclBinding], by: str) -> list[AclGroup]:
-    shared, _ = _SHARED[by]
+def _grouped(view: ClusterView, bindings: Iterable[AclBinding], by: str) -> list[AclGroup]:
+    roles = roles_of(view) if by == ROLE else {}
+
+    def in_role(acl: AclBinding) -> Hashable:
+        return roles[acl], acl.principal
+
+    shared = in_role if by == ROLE else _SHARED[by][0]
     found: dict[Hashable, list[AclBinding]] = {}
     for binding in bindings:
         found.setdefault(shared(binding), []).append(binding)
@@ -61,12 +74,22 @@ def _grouped(bindings: Iterable[AclBinding], by: str) -> list[AclGroup]:
             acls=len(group),
             allow=sum(acl.permission_type is PermissionType.ALLOW for acl in group),
             deny=sum(acl.is_deny for acl in group),
+            role=roles.get(group[0], ""),
+            kinds=tuple(Counter(acl.resource_type for acl in group).most_common()),
         )
         for group in found.values()
     ]
 
 
 def _sorted(groups: list[AclGroup], by: str, sort: str) -> tuple[AclGroup, ...]:
-    _, order = _SHARED[by]
-    in_order = sorted(groups, key=lambda group: order(group.example))
+    in_order = sorted(groups, key=lambda group: _order(group, by))
     return tuple(sorted(in_order, key=lambda group: -getattr(group, sort)) if sort else in_order)
+
+
+def _order(group: AclGroup, by: str) -> Any:
+    if by == ROLE:
+        return _ROLE_ORDER[group.role], group.example.principal
+    return _SHARED[by][1](group.example)
+
+
+_ROLE_ORDER = {name: place for place, name in enumerate(ROLES)}

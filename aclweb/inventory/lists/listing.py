@@ -24,6 +24,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.current import ClusterView, Moment, in_force
+from aclweb.inventory.lists.client_roles import ROLES, roles_of
 from aclweb.inventory.lists.names import containing
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.lists.short_keys import short_key
@@ -96,7 +97,7 @@ class AclListFilters:
     name: a resource name, and `match` how to read it: "exact" is the pattern's own name,
         "affects" a pattern that covers the name, "starts" a pattern that begins with it.
     reach: "exact", "prefix", "all" or "unknown", the kind of pattern.
-    orphan: only ACLs that cover no existing name.
+    orphan: only ACLs that cover no existing name. role: one of ROLES, what the ACL makes of its principal.
     keys: only the ACLs with these binding keys, which another room chose; None for all.
     without_keys: none of the ACLs with these keys. first_keys: those that come first, in this order.
     sort: one of COLUMN_SORTS, with "-" before it for the last first; empty for the order of `list_acls`.
@@ -113,6 +114,7 @@ class AclListFilters:
     match: str = "exact"
     reach: str = ""
     orphan: bool = False
+    role: str = ""
     keys: frozenset[str] | None = None
     without_keys: frozenset[str] = frozenset()
     first_keys: tuple[str, ...] = ()
@@ -127,6 +129,8 @@ class AclListFilters:
             raise AclError(f"match is {self.match!r}; use one of {', '.join(MATCHES)}.")
         if self.reach and self.reach not in REACHES:
             raise AclError(f"reach is {self.reach!r}; use one of {', '.join(REACHES)}.")
+        if self.role and self.role not in ROLES:
+            raise AclError(f"role is {self.role!r}; use one of {', '.join(ROLES)}.")
         if self.sort and self.sort.removeprefix("-") not in COLUMN_SORTS:
             raise AclError(f"sort is {self.sort!r}; use one of {', '.join(COLUMN_SORTS)}.")
 
@@ -136,7 +140,17 @@ class AclListFilters:
 
         Keys that are no filters are ignored: they belong to somebody else.
         """
-        names = ("text", "principal", "host", "operation", "permission", "resource_type", "name", "reach")
+        names = (
+            "text",
+            "principal",
+            "host",
+            "operation",
+            "permission",
+            "resource_type",
+            "name",
+            "reach",
+            "role",
+        )
         texts: dict[str, Any] = {name: given.get(name, "") for name in names}
         return cls(
             **texts,
@@ -257,8 +271,15 @@ def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[Acl
                 or text in binding.host.casefold()
             )
         )
+    if filters.role:
+        roles, role = roles_of(view), filters.role
+        yield lambda binding: roles[binding] == role
     if filters.orphan:
         yield lambda binding: view.covered_now(binding) == 0
+    yield from _key_tests(filters)
+
+
+def _key_tests(filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]]:
     if filters.keys is not None:
         keys = filters.keys
         yield lambda binding: binding_key(binding) in keys

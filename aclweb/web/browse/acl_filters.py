@@ -16,6 +16,7 @@ from itertools import zip_longest
 from django.http import QueryDict
 
 from aclweb.acl.model import AclError, ResourceType
+from aclweb.inventory import lists
 from aclweb.inventory.lists import AclListFilters
 
 FIELDS = (
@@ -29,6 +30,7 @@ FIELDS = (
     "host",
     "exactly",
     "reach",
+    "role",
     "orphan",
     "use",
     "finding",
@@ -126,6 +128,7 @@ def chips(query: QueryDict, filters: AclListFilters, stored: Mapping[str, tuple[
         "host": ("host", filters.host, True),
         "exactly": ("read", "an asterisk at the end as it is" if filters.exactly else "", False),
         "reach": ("pattern", filters.reach, False),
+        "role": ("role", lists.ROLES[filters.role].word.lower() if filters.role else "", False),
         "orphan": ("covers", "nothing now" if filters.orphan else "", False),
         **{name: (label, value, False) for name, (label, value) in stored.items()},
     }

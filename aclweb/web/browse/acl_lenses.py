@@ -1,6 +1,6 @@
 """By what are the ACLs of the list put into groups, and which address lists the ACLs of one group?
 
-`?by=principal`, `resource` or `host`, beside the filters of the list: all of them hold for the groups, too.
+`?by=principal`, `resource`, `host` or `role`, beside the filters of the list: all of them hold for the groups, too.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding
-from aclweb.inventory.lists import GROUP_SORTS, GROUPED_BY, AclGroup, begins_so, reach_of
+from aclweb.acl.model import ANY_USER, NOUNS, WILDCARD
+from aclweb.inventory import lists
+from aclweb.inventory.current import ClusterView
+from aclweb.inventory.lists import GROUP_SORTS, GROUPED_BY, AclGroup, ClientRole, begins_so, reach_of
 from aclweb.web.browse.acl_filters import Choice, with_fields
 
 FIELD = "by"
@@ -20,10 +22,17 @@ _COUNTS = {"allow": "Allow", "deny": "DENY", "acls": "ACLs"}
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group; `url` lists its ACLs."""
+    """One group; `url` lists its ACLs. role: what it is, and missing: what such a client needs beside it."""
 
     group: AclGroup
     url: str
+    role: ClientRole | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> str:
+        """How many of its ACLs are about each type of resource: 2 for topics, 1 for groups."""
+        return ", ".join(f"{number:,} for {NOUNS[kind][1]}" for kind, number in self.group.kinds)
 
 
 def asked(query: QueryDict) -> tuple[str, tuple[str, ...]]:
@@ -64,14 +73,25 @@ def sorts(query: QueryDict, sort: str) -> list[Choice]:
     ]
 
 
-def rows(query: QueryDict, by: str, groups: Iterable[AclGroup]) -> list[GroupRow]:
+def rows(query: QueryDict, view: ClusterView, by: str, groups: Iterable[AclGroup]) -> list[GroupRow]:
     """Return each group with the address of its ACLs."""
     left = {FIELD: "", "sort": ""}
-    return [GroupRow(group, with_fields(query, {**left, **_shared(by, group.example)})) for group in groups]
+    found = [(group, with_fields(query, {**left, **_shared(by, group)})) for group in groups]
+    return [
+        GroupRow(
+            group, url, lists.ROLES[group.role], lists.missing(view, group.example.principal, group.role)
+        )
+        if group.role
+        else GroupRow(group, url)
+        for group, url in found
+    ]
 
 
-def _shared(by: str, acl: AclBinding) -> dict[str, str]:
-    """Return the filters that only ACLs of the group of this one fit."""
+def _shared(by: str, group: AclGroup) -> dict[str, str]:
+    """Return the filters that only ACLs of this group fit."""
+    acl = group.example
+    if by == "role":
+        return {"role": group.role, **_shared("principal", group)}
     if by == "resource":
         return {
             "resource_type": acl.resource_type.name,

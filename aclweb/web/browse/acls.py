@@ -122,7 +122,7 @@ def _groups(
         "faults": (*faults, *wrong),
         "page": page,
         "sorts": acl_lenses.sorts(request.GET, sort),
-        "rows": acl_lenses.rows(request.GET, by, page.object_list),
+        "rows": acl_lenses.rows(request.GET, view, by, page.object_list),
     }
 
 
