@@ -5,6 +5,7 @@ from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.access.resource import topic_access
+from aclweb.inventory.access.sentences import asked_first
 from aclweb.inventory.access.topic_reach import TopicReach, TopicReaches, topic_reaches
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "TopicReaches",
     "able_with",
     "able_with_each",
+    "asked_first",
     "groups_of_readers",
     "principal_access",
     "readers_of",

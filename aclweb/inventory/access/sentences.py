@@ -31,6 +31,11 @@ _HOSTS_NAMED = 3
 _SECOND_COUNT = re.compile(r"^([0-9,]+) principals?( \(and perhaps others\))? can ")
 
 
+def asked_first(kind: ResourceType) -> tuple[Operation, ...]:
+    """Return the operations that people ask about first, of a resource of this type."""
+    return tuple(operation for operation, _ in _FIRST.get(kind, ()))
+
+
 def resource_sentences(access: ResourceAccess, settings: AuthorizerSettings) -> tuple[str, ...]:
     """Return who can do what with this resource, the most important first."""
     if access.default_applies:

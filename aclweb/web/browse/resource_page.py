@@ -17,7 +17,7 @@ from django.core.paginator import Page
 
 from aclweb.acl.model import AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.access import AccessRow, Cell, ResourceAccess, topic_access
+from aclweb.inventory.access import AccessRow, Cell, ResourceAccess, asked_first, topic_access
 from aclweb.inventory.current import Moment
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.paging import page_of
@@ -38,7 +38,8 @@ class ResourcePage:
     """One resource with its rows and ACLs parted into shown and folded.
 
     rows: the page of principals that is asked for, without those that are folded.
-    special: any other user, and the super users; they are on every page.
+    special: any other user, and the super users; they are on every page of everybody.
+    elsewhere: of the principals that are asked for, how many have no row, since no ACL on it names them.
     """
 
     access: ResourceAccess
@@ -47,6 +48,7 @@ class ResourcePage:
     special: tuple[AccessRow, ...]
     acls: tuple[AclBinding, ...]
     folded_acls: tuple[AclBinding, ...]
+    elsewhere: int = 0
 
     @classmethod
     def of(
@@ -57,11 +59,18 @@ class ResourcePage:
         *,
         as_of: Moment | None = None,
         show_all: bool = False,
+        only: frozenset[str] | None = None,
         page: int = 1,
     ) -> Self:
-        """Return the page of one resource of a cluster that was just read; with `show_all` no principal is folded."""
+        """Return the page of one resource of a cluster that was just read; with `show_all` no principal is folded.
+
+        only: the principals that have rows, none of them folded and nobody else beside; None for everybody.
+        """
         access = topic_access(cluster, kind, name, as_of=as_of, just_read=True)
-        named = [row for row in access.rows if row.kind == "principal"]
+        named = [
+            row for row in access.rows if row.kind == "principal" and (only is None or row.principal in only)
+        ]
+        show_all = show_all or only is not None
         near = [row for row in named if show_all or _is_particular(row)]
         through_all = [row for row in named if not (show_all or _is_particular(row))]
         if len(through_all) <= 2:  # a fold that hides two rows hides nothing worth a click
@@ -74,7 +83,8 @@ class ResourcePage:
             access=access,
             rows=page_of(near, page, ROWS_SHOWN),
             folded_rows=tuple(through_all),
-            special=tuple(row for row in access.rows if row.kind != "principal"),
+            special=tuple(row for row in access.rows if row.kind != "principal" and only is None),
+            elsewhere=len(only.difference(row.principal for row in named)) if only is not None else 0,
             acls=tuple(own[:ACLS_SHOWN]),
             folded_acls=(*own[ACLS_SHOWN:], *hidden),
         )
@@ -93,6 +103,16 @@ class ResourcePage:
     def folded_acls_counted(self) -> list[tuple[str, int]]:
         """How many of the folded ACLs there are for each permission and operation, most first."""
         return counted(self.folded_acls)
+
+    @property
+    def always_shown(self) -> tuple[Operation, ...]:
+        """The operations that narrow windows show also where no ACL gives them."""
+        return asked_first(self.access.resource.resource_type)
+
+    @property
+    def always_shown_words(self) -> str:
+        """These operations for a sentence: `Read and Write`."""
+        return " and ".join(operation.pascal for operation in self.always_shown)
 
     @property
     def denies(self) -> int:

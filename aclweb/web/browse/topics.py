@@ -11,12 +11,12 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.matching import topic_fault
-from aclweb.acl.model import Operation, ResourceType
+from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
-from aclweb.web.browse import resource_tabs
+from aclweb.web.browse import access_use, resource_tabs
 from aclweb.web.browse.resource_page import ResourcePage, cell_of, heading_of, removals
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page, wants_part
@@ -85,12 +85,14 @@ def cell(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str) -> HttpResponse:
     moment = as_of.read(request, cluster)
+    use = access_use.shown(request.GET, cluster, Resource(kind, name))
     shown = ResourcePage.of(
         cluster,
         kind,
         name,
         as_of=moment.past,
         show_all="all" in request.GET,
+        only=use.only,
         page=page_asked(request.GET),
     )
     name_fault = _name_fault(kind, name)
@@ -102,6 +104,8 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         "kind": kind,
         "name": name,
         "page": shown,
+        "use": use,
+        "shows": access_use.choices(request.GET, use),
         "known": names_known(cluster, kind, declared=moment.past.declared if moment.past else None)
         if kind in (ResourceType.TOPIC, ResourceType.GROUP)
         else None,

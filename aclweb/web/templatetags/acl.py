@@ -36,7 +36,8 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.access import sentences
+from aclweb.insights.resource_use import Requests, ResourceUse
+from aclweb.inventory.access import Cell, sentences
 from aclweb.inventory.lists import MonthOfRevisions, Owned
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import in_words
@@ -341,6 +342,12 @@ def query(context: Mapping[str, Any], **fields: Any) -> str:
 def owned(owners: Mapping[str, Owned], name: str) -> Owned | None:
     """Who owns one of the names of a list, and its labels."""
     return owners.get(name)
+
+
+@register.filter
+def requests_of(use: ResourceUse | None, cell: Cell) -> Requests | None:
+    """The requests of the log that one cell of a matrix is about; none where no use is shown."""
+    return use.of(cell.principal, cell.operation) if use is not None else None
 
 
 @register.filter
