@@ -6,6 +6,8 @@ narrows requesting and approving to names that start with it; looking is for the
 cluster, and administering a cluster needs a grant without a prefix. What a person may
 not see answers as if it were not there.
 
+A token may be limited to one cluster; its owner then is somebody who sees no other (`User.only_cluster`).
+
 Nothing is remembered between two questions, so a right that is taken away is gone at
 once. A page that asks several things about one cluster reads `rights` once.
 """
@@ -66,6 +68,8 @@ def visible_clusters(user: User | AnonymousUser) -> QuerySet[Cluster]:
     clusters = Cluster.objects.select_related("revision")
     if not user.is_active:
         return clusters.none()
+    if (only := _only_cluster(user)) is not None:
+        clusters = clusters.filter(pk=only)
     if user.is_superuser:
         return clusters
     return clusters.filter(pk__in=_grants_of(user).values("cluster"))
@@ -89,7 +93,7 @@ def cluster_or_404(user: User | AnonymousUser, slug: str) -> Cluster:
 
 def rights(user: User | AnonymousUser, cluster: Cluster) -> Rights:
     """Return what this person may do on this cluster now, in one query."""
-    if not user.is_active:
+    if not user.is_active or _only_cluster(user) not in (None, cluster.pk):
         return Rights(everything=False, grants=())
     if user.is_superuser:
         return Rights(everything=True, grants=())
@@ -162,7 +166,14 @@ def approving(user: User) -> QuerySet[Grant]:
 
 
 def _grants_of(user: User | AnonymousUser) -> QuerySet[Grant]:
-    return Grant.objects.filter(Q(user_id=user.pk) | Q(group__user=user.pk))
+    grants = Grant.objects.filter(Q(user_id=user.pk) | Q(group__user=user.pk))
+    only = _only_cluster(user)
+    return grants if only is None else grants.filter(cluster=only)
+
+
+def _only_cluster(user: User | AnonymousUser) -> int | None:
+    """Return the key of the cluster to which the token of this request is limited, if it is."""
+    return user.only_cluster if isinstance(user, User) else None
 
 
 def _counts_for(act: Act, prefix: str, name: str | None) -> bool:

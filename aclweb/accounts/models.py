@@ -21,8 +21,11 @@ class User(AbstractUser):
     """A person or a program that signs in.
 
     sessions_ended: how often all sessions were ended at once. password_is_first: somebody else has made
-    the password, so it is changed before any other page is shown.
+    the password, so it is changed before any other page is shown. only_cluster: the key of the one cluster on which
+    this person may do anything now, because a token limited to it speaks for them; None for all. It is not stored.
     """
+
+    only_cluster: int | None = None
 
     sessions_ended = models.PositiveIntegerField(default=0)
     password_is_first = models.BooleanField(default=False)
@@ -77,7 +80,10 @@ class Grant(models.Model):
 
 
 class ApiToken(models.Model):
-    """A program's key to the API. Only a SHA-256 of the secret is kept; it inherits its owner's rights."""
+    """A program's key to the API. Only a SHA-256 of the secret is kept; it inherits its owner's rights.
+
+    cluster: the only one of which it may ask; None for all that its owner sees.
+    """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)
@@ -86,6 +92,10 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
+    # Without its cluster a token would reach all the others, so it goes with it.
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="api_tokens"
+    )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix})"

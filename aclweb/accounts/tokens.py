@@ -16,8 +16,10 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from aclweb.accounts import access
 from aclweb.accounts.models import ApiToken, User
 from aclweb.audit import trail
+from aclweb.inventory.models import Cluster
 
 MARK = "aclw_"
 LONGEST_DAYS = 90
@@ -27,6 +29,10 @@ _PREFIX_LENGTH = len(MARK) + 11  # 66 random bits: no two tokens share them
 _USE_NOTED_EVERY = timedelta(minutes=1)
 
 trail.register("token.issued", "{actor} issued the API token {name} for {owner}, valid until {expires}.")
+trail.register(
+    "token.issued-on",
+    "{actor} issued the API token {name} for {owner}, limited to {cluster}, valid until {expires}.",
+)
 trail.register("token.revoked", "{actor} revoked the API token {name} of {owner}.")
 
 
@@ -38,10 +44,13 @@ class TokenError(Exception):
         super().__init__(sentence)
 
 
-def issue(owner: User, name: str, days: int, *, actor: User | str | None = None) -> tuple[ApiToken, str]:
+def issue(
+    owner: User, name: str, days: int, *, actor: User | str | None = None, cluster: Cluster | None = None
+) -> tuple[ApiToken, str]:
     """Make a token and return it with its secret, which nobody can read again.
 
-    Raises TokenError unless it lasts 1 to 90 days, has a name and an active owner.
+    cluster: the only one of which it may ask; None for all that its owner sees, also later.
+    Raises TokenError unless it lasts 1 to 90 days, has a name and an active owner, who may look at the cluster.
     """
     if not 1 <= days <= LONGEST_DAYS:
         raise TokenError("days", f"A token lasts 1 to {LONGEST_DAYS} days, and {days} was asked for.")
@@ -49,6 +58,8 @@ def issue(owner: User, name: str, days: int, *, actor: User | str | None = None)
         raise TokenError("name", "A token needs a name of 1 to 100 characters that says what uses it.")
     if not owner.is_active:
         raise TokenError("owner", f"{owner.get_username()} is switched off, so a token would not work.")
+    if cluster is not None and not access.may(owner, "view", cluster):
+        raise TokenError("cluster", f"{owner.get_username()} has no role on {cluster.name}.")
     secret = MARK + secrets.token_urlsafe(32)
     with transaction.atomic():
         token = ApiToken.objects.create(
@@ -57,14 +68,16 @@ def issue(owner: User, name: str, days: int, *, actor: User | str | None = None)
             prefix=secret[:_PREFIX_LENGTH],
             digest=_digest(secret),
             expires_at=timezone.now() + timedelta(days=days),
+            cluster=cluster,
         )
         trail.record(
             actor=actor or owner,
-            verb="token.issued",
+            verb="token.issued" if cluster is None else "token.issued-on",
             target=f"token:{token.prefix}",
             name=token.name,
             owner=owner.get_username(),
             expires=f"{token.expires_at:%Y-%m-%d %H:%M} UTC",
+            **({} if cluster is None else {"cluster": cluster.name}),
         )
     return token, secret
 
@@ -88,6 +101,7 @@ def check(secret: str) -> ApiToken | None:
     if token.last_used_at is None or now - token.last_used_at > _USE_NOTED_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
         token.last_used_at = now
+    token.owner.only_cluster = token.cluster_id
     return token
 
 

@@ -32,6 +32,7 @@ def test_a_token_is_issued_listed_and_revoked(ada, capsys):
     [
         ("token", "issue", "nobody", "deploy"),
         ("token", "issue", "ada", "deploy", "--days", "400"),
+        ("token", "issue", "ada", "deploy", "--cluster", "test-xx"),
         ("token", "revoke", "aclw_nothing"),
         ("grant", "give", "nobody", "viewer", "test-eu"),
         ("grant", "give", "ada", "viewer", "test-xx"),
@@ -41,6 +42,13 @@ def test_what_cannot_be_done_is_reported_with_status_2(ada, words):
     with pytest.raises(CommandError) as refused:
         call_command(*words)
     assert refused.value.returncode == 2
+
+
+def test_a_token_is_limited_to_one_cluster(cluster, ada, capsys):
+    run(capsys, "token", "issue", "ada", "deploy", "--cluster", "test-eu")
+
+    assert "ada  deploy  only test-eu  until" in run(capsys, "token", "list")
+    assert json.loads(run(capsys, "token", "list", "--json"))["cluster"] == "test-eu"
 
 
 def test_a_role_is_given_listed_and_taken(cluster, eve, capsys):

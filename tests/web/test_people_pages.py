@@ -235,7 +235,7 @@ def test_who_looks_sees_the_roles_filtered_and_no_form(cluster, ada, ben, dot, c
 
 def test_a_token_is_made_shown_once_used_and_revoked(cluster, ada, signed_in):
     browser = signed_in(ada)
-    made = browser.post("/tokens/", {"name": "nightly-report", "days": "7"})
+    made = browser.post("/tokens/", {"name": "nightly-report", "days": "7", "cluster": "test-eu"})
     secret = secret_on(made)
     asked = Client().get("/api/v1/clusters/", headers={"Authorization": f"Bearer {secret}"})
     assert asked.status_code == 200
@@ -244,6 +244,7 @@ def test_a_token_is_made_shown_once_used_and_revoked(cluster, ada, signed_in):
     assert secret not in page
     assert secret[:16] in page
     assert "nightly-report" in page
+    assert ApiToken.objects.get().cluster == cluster
     number = ApiToken.objects.get().pk
     assert "is revoked" in text(browser.post(f"/tokens/{number}/revoke/", follow=True))
     assert "You have no token" in text(browser.get("/tokens/"))
@@ -255,12 +256,15 @@ def test_a_token_is_made_shown_once_used_and_revoked(cluster, ada, signed_in):
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
+        ({"cluster": "test-us"}, "There is no such cluster that you may look at."),
         ({"name": " "}, "A token needs a name"),
         ({"days": "91"}, "lasts 1 to 90 days"),
         ({"days": "x"}, "whole number"),
     ],
 )
-def test_a_token_that_cannot_be_made_is_refused_at_its_field(cluster, ada, signed_in, wrong, told):
+def test_a_token_that_cannot_be_made_is_refused_at_its_field(
+    cluster, other_cluster, ada, signed_in, wrong, told
+):
     page = signed_in(ada).post("/tokens/", {"name": "report", "days": "7"} | wrong)
 
     assert page.status_code == 422

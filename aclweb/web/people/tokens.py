@@ -5,6 +5,8 @@ A secret is shown in the answer that made it, and in no other.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -16,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access, directory, tokens
 from aclweb.accounts.models import ApiToken, User
+from aclweb.inventory.models import Cluster
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
@@ -40,10 +43,27 @@ class TokenForm(forms.Form):
         help_text=f"1 to {tokens.LONGEST_DAYS}.",
     )
 
+    cluster = forms.ModelChoiceField(
+        label="Of which cluster it may ask",
+        queryset=Cluster.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label="every cluster that I see",
+        widget=forms.Select(attrs={"class": "form-select"}),
+        error_messages={"invalid_choice": "There is no such cluster that you may look at."},
+    )
+
+    def __init__(self, data: Any = None, *, owner: User) -> None:
+        super().__init__(data)
+        field = self.fields["cluster"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = access.visible_clusters(owner).order_by("name")
+
     def issue(self, owner: User) -> tuple[ApiToken, str] | None:
         """Make the token; return it with its secret, or None where a field is wrong."""
         try:
-            return tokens.issue(owner, self.cleaned_data["name"], self.cleaned_data["days"])
+            given = self.cleaned_data
+            return tokens.issue(owner, given["name"], given["days"], cluster=given["cluster"])
         except tokens.TokenError as error:
             self.add_error(error.field, str(error))
             return None
@@ -53,11 +73,12 @@ class TokenForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def own(request: HttpRequest) -> HttpResponse:
     """List one's own tokens; make one, whose secret this answer shows and no other."""
-    form = TokenForm(request.POST if request.method == "POST" else None)
+    owner = _actor(request)
+    form = TokenForm(request.POST if request.method == "POST" else None, owner=owner)
     made, secret = None, ""
-    if form.is_bound and form.is_valid() and (issued := form.issue(_actor(request))):
-        (made, secret), form = issued, TokenForm()
-    found = directory.tokens(owner=_actor(request))
+    if form.is_bound and form.is_valid() and (issued := form.issue(owner)):
+        (made, secret), form = issued, TokenForm(owner=owner)
+    found = directory.tokens(owner=owner)
     context = {
         "form": form,
         "made": made,

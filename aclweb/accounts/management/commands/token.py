@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from aclweb.accounts import tokens
 from aclweb.accounts.models import ApiToken, User
+from aclweb.inventory.models import Cluster
 
 
 class Command(BaseCommand):
@@ -27,6 +28,9 @@ class Command(BaseCommand):
         issue.add_argument("owner", help="the account it acts for, with no more rights than that has")
         issue.add_argument("name", help="what uses it")
         issue.add_argument("--days", type=int, default=30, help="1 to 90, by default 30")
+        issue.add_argument(
+            "--cluster", help="the only cluster of which it may ask; by default all its account sees"
+        )
         listed = acts.add_parser("list", help="list the tokens, without their secrets")
         listed.add_argument("--owner", help="only this account's")
         revoke = acts.add_parser("revoke", help="revoke a token")
@@ -40,7 +44,11 @@ class Command(BaseCommand):
     def _issue(self, options: dict[str, Any]) -> None:
         try:
             token, secret = tokens.issue(
-                _user(options["owner"]), options["name"], options["days"], actor=_shell()
+                _user(options["owner"]),
+                options["name"],
+                options["days"],
+                actor=_shell(),
+                cluster=_cluster(options["cluster"]) if options["cluster"] else None,
             )
         except tokens.TokenError as error:
             raise CommandError(str(error), returncode=2) from error
@@ -51,19 +59,20 @@ class Command(BaseCommand):
         )
 
     def _list(self, options: dict[str, Any]) -> None:
-        found = ApiToken.objects.select_related("owner").order_by("owner__username", "name")
+        found = ApiToken.objects.select_related("owner", "cluster").order_by("owner__username", "name")
         if options["owner"]:
             found = found.filter(owner=_user(options["owner"]))
         for token in found:
             used = f"{token.last_used_at:%Y-%m-%d %H:%M} UTC" if token.last_used_at else "never"
             sentence = (
                 f"{token.prefix}  {token.owner.get_username()}  {token.name}  "
+                f"{f'only {token.cluster.slug}  ' if token.cluster else ''}"
                 f"until {token.expires_at:%Y-%m-%d %H:%M} UTC  last used {used}"
             )
             self._print(_facts(token), sentence, options["json"])
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        token = ApiToken.objects.select_related("owner").filter(prefix=options["prefix"]).first()
+        token = ApiToken.objects.select_related("owner", "cluster").filter(prefix=options["prefix"]).first()
         if token is None:
             raise CommandError(
                 f"No token begins with {options['prefix']!r}; `token list` prints the beginnings.",
@@ -82,6 +91,7 @@ def _facts(token: ApiToken) -> dict[str, Any]:
         "prefix": token.prefix,
         "name": token.name,
         "owner": token.owner.get_username(),
+        "cluster": token.cluster.slug if token.cluster else None,
         "expires_at": token.expires_at.isoformat(),
         "last_used_at": token.last_used_at.isoformat() if token.last_used_at else None,
     }
@@ -94,6 +104,15 @@ def _user(name: str) -> User:
             f"There is no account {name!r}; `manage.py createsuperuser` makes one.", returncode=2
         )
     return user
+
+
+def _cluster(slug: str) -> Cluster:
+    cluster = Cluster.objects.filter(slug=slug).first()
+    if cluster is None:
+        raise CommandError(
+            f"There is no cluster {slug!r}; `manage.py cluster list` names them.", returncode=2
+        )
+    return cluster
 
 
 def _shell() -> str:
