@@ -11,6 +11,7 @@ _VERBS = (
     "aclweb.inventory.admin.log_sources",
     "aclweb.inventory.admin.encryption",
     "aclweb.inventory.admin.owners",
+    "aclweb.inventory.admin.pausing",
     "aclweb.inventory.admin.register",
     "aclweb.inventory.sync.run",
 )
