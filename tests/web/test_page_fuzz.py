@@ -149,7 +149,7 @@ LOG_PAGES = {
         *("name", "names", "delimiter", "hosts", "young", "groups", "by", "flips"),
         *("view", "format"),
     ),
-    "what-if": ("paste", "show", "view", "page", "by", "flips"),
+    "what-if": ("paste", "show", "view", "page", "by", "flips", "after", "acls"),
 }
 LONG = "\u202e" + 248 * "x"
 

@@ -70,7 +70,7 @@ def shown(
 
 
 # What of an address says which part of a page is shown, and is not needed for a file of all rows.
-_SHOWN = ("flips", "page", "open", "view", "show", "lines", "title", "reason")
+_SHOWN = ("flips", "page", "open", "view", "show", "lines", "after", "acls", "title", "reason")
 
 
 def files(address: str, asked: Mapping[str, str], *, field: str = "replay") -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import is_binding_key
-from aclweb.changes import asking, policy, replaying, review
+from aclweb.changes import acls_after, asking, policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import what_if
@@ -50,6 +50,7 @@ from aclweb.web.drafts import (
 from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
+from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import holds_pem
 from aclweb.web.shell.uploads import uploaded_text
 
@@ -61,6 +62,9 @@ CAUTIONS_SHOWN = 5
 MOST_UPLOADED = 1024 * 1024
 # A draft of more is no text to edit on a page.
 MOST_AS_TEXT = 500
+# What of an address says which part of the impact is shown.
+_SHOWN = ("as", "show", "view", "page", "open", "by", "days", "flips", "after", "acls")
+ACLS_AFTER_A_PAGE = 12
 # Of those that this person asked for, while there is no draft.
 COMPUTATIONS_SHOWN = 5
 
@@ -446,9 +450,7 @@ def _place(
 ) -> keeping.Place:
     """Return where this draft can be found again, with what is shown of its effect."""
     path = reverse("what-if", args=[cluster.slug])
-    shown = {
-        name: data.get(name, "") for name in ("as", "show", "view", "page", "open", "by", "days", "flips")
-    }
+    shown = {name: data.get(name, "") for name in _SHOWN}
     shown |= {"title": data.get("title", "")[:200], "reason": data.get("reason", "")[:500]}
     shown |= {"ticket": data.get("ticket", "")[:200]}
     kept = keeping.place(
@@ -534,8 +536,12 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")
     load = current_load(cluster)
+    of = acls_after.PRINCIPALS if data.get("after") == acls_after.PRINCIPALS else acls_after.RESOURCES
+    after = acls_after.acls_after(view.index, view.settings, draft.delta, of=of)
     return {
         "preview": preview,
+        "after": after,
+        "acls": page_of(after.rows, page_asked(data, "acls"), ACLS_AFTER_A_PAGE),
         **replayed.shown(
             replaying.replay_in(load, view, draft.delta, preview.impact, days=replayed.days_asked(data)),
             cluster,
