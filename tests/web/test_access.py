@@ -209,6 +209,7 @@ TABLE: dict[str, Row] = {
     "change-commands": Row("/changes/CR-{change}/commands/", SEEN),
     "change-diff": Row("/changes/CR-{change}/diff/", SEEN),
     "change-replay": Row("/changes/CR-{change}/replay/", (302, 404, 404, 404, 404, 404)),  # no log is loaded
+    "change-print": Row("/changes/CR-{change}/print/", SEEN),
     "change-act": Row(
         "/changes/CR-{change}/act/",
         (302, 404, 422, 422, 302, 302),

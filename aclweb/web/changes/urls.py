@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from aclweb.web.changes import audit_trail, policy, views
+from aclweb.web.changes import audit_trail, policy, sheet, views
 
 urlpatterns = [
     path("changes/", views.index, name="changes"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("changes/CR-<int:number>/commands/", views.commands, name="change-commands"),
     path("changes/CR-<int:number>/diff/", views.diff_file, name="change-diff"),
     path("changes/CR-<int:number>/replay/", views.replay_file, name="change-replay"),
+    path("changes/CR-<int:number>/print/", sheet.sheet, name="change-print"),
     path("changes/CR-<int:number>/act/", views.act, name="change-act"),
     path("c/<slug:slug>/policy/", policy.index, name="policy"),
     path("c/<slug:slug>/policy/<int:number>/remove/", policy.remove, name="policy-remove"),

@@ -5,7 +5,7 @@ rows and tiles that show an impact, `diff_files`, which give them as files, `rep
 of a draft, how many it may have, and the address at which a draft of some lines opens.
 """
 
-from aclweb.web.drafts import diff_files, diff_page, impact_rows, replayed
+from aclweb.web.drafts import diff_files, diff_log, diff_page, impact_rows, replayed
 from aclweb.web.drafts.draft import MOST_AT_ONCE, MOST_LINES, Line
 from aclweb.web.drafts.opening import address_of
 
@@ -15,6 +15,7 @@ __all__ = [
     "Line",
     "address_of",
     "diff_files",
+    "diff_log",
     "diff_page",
     "impact_rows",
     "replayed",

@@ -175,9 +175,12 @@ class ImpactRows(Sequence[ImpactRow]):
             return self
         return ImpactRows(self._impact, list(_narrowed(self._impact, self._groups, principal, name)))
 
-    def spelled_out(self) -> Iterator[SpelledOut]:
-        """Yield every row in texts, for a file: whole as long as all of them spell out MOST_SPELLED_OUT things."""
-        left = MOST_SPELLED_OUT
+    def spelled_out(self, most: int | None = None) -> Iterator[SpelledOut]:
+        """Yield every row in texts, for a file or paper: whole as long as all of them spell out so many things.
+
+        most: MOST_SPELLED_OUT unless given.
+        """
+        left = MOST_SPELLED_OUT if most is None else most
         for group in self._groups:
             names = described(self._impact, group)
             lengths = _lengths(self._impact, group, names)
