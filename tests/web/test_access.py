@@ -83,6 +83,9 @@ TABLE: dict[str, Row] = {
     "clusters": Row("/clusters/", OWN),
     # Only who administers the whole site adds clusters.
     "add-cluster": Row("/clusters/new/", (302, 403, 403, 403, 403, 403), root=200),
+    "add-file-cluster": Row("/clusters/new/file/", OF_ROOT, root=200),
+    # It is no cluster of a file, whose page leads on.
+    "replace-file": Row(f"{C}file/", (302, 404, 403, 403, 403, 302), "post"),
     "connection": Row(f"{C}connection/", (302, 404, 403, 403, 403, 200)),
     "connection-test": Row(f"{C}connection/test/", (302, 404, 403, 403, 403, 302), "post"),
     "pause": Row(f"{C}pause/", (302, 404, 403, 403, 403, 302), "post"),
