@@ -128,6 +128,11 @@ TABLE: dict[str, Row] = {
     "mapping": Row(f"{C}mapping/?kind=ssl&names=CN=bob", SEEN),
     "principals": Row(f"{C}principals/", SEEN),
     "principal": Row(f"{C}principal/?name=User:bob", SEEN),
+    "principal-compare": Row(f"{C}principal/compare/?name=User:bob&with=User:eve", SEEN),
+    "principal-clone": Row(f"{C}principal/clone/?name=User:bob", (302, 404, 403, 200, 200, 200)),
+    "principal-offboard": Row(
+        f"{C}principal/offboard/?name=User:bob", (302, 404, 403, 302, 302, 302), "post"
+    ),
     "least-privilege": Row(f"{C}principal/least-privilege/?name=User:bob", SEEN),
     "acls": Row(f"{C}acls/", SEEN),
     # No ACL has this key.

@@ -272,7 +272,6 @@ def test_a_principal_page_shows_own_inherited_and_what_they_give(browser):
     assert page.status_code == 200
     assert len(found.own) == 2
     assert {resource.name for resource, *_ in found.resources} >= {"orders.eu", "stock"}
-    assert "Simulate removing all its ACLs" in text(page)
 
 
 def test_a_principal_that_no_acl_names_is_distinguished_by_its_letters(browser):

@@ -2,6 +2,7 @@
 
 from aclweb.inventory.access.able import Able, able_with, able_with_each
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
+from aclweb.inventory.access.compared import RELATIONS, ComparedNames, PrincipalsCompared, compared
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.access.resource import topic_access
@@ -9,10 +10,13 @@ from aclweb.inventory.access.sentences import asked_first
 from aclweb.inventory.access.topic_reach import TopicReach, TopicReaches, topic_reaches
 
 __all__ = [
+    "RELATIONS",
     "Able",
     "AccessRow",
     "Cell",
+    "ComparedNames",
     "PrincipalAccess",
+    "PrincipalsCompared",
     "Reach",
     "ReaderGroups",
     "ResourceAccess",
@@ -21,6 +25,7 @@ __all__ = [
     "able_with",
     "able_with_each",
     "asked_first",
+    "compared",
     "groups_of_readers",
     "principal_access",
     "readers_of",

@@ -36,7 +36,7 @@ from aclweb.inventory.models import Cluster
 # Whoever may reach everything is told so in a sentence; nobody reads fifty thousand rows.
 MOST_RESOURCES = 1000
 
-_TYPES = (
+TYPES = (
     ResourceType.CLUSTER,
     ResourceType.TOPIC,
     ResourceType.GROUP,
@@ -110,7 +110,7 @@ def access_of(view: ClusterView, principal: str) -> PrincipalAccess:
     particular: list[_Piece] = []
     through_all: list[_Piece] = []
     total = 0
-    for kind in _TYPES:
+    for kind in TYPES:
         mine = [binding for binding in (*own, *inherited) if binding.resource_type is kind]
         for piece in pieces(view, matrix, principal, kind, mine):
             able = [verdict for verdict in piece.row.verdicts if verdict.is_allowed_somewhere]
@@ -159,13 +159,13 @@ def pieces(
     view: ClusterView, matrix: Matrix, principal: str, kind: ResourceType, mine: Sequence[AclBinding]
 ) -> Iterator[_Piece]:
     """Yield the names of this type in pieces that the same of these ACLs cover."""
-    names = _names(view, kind, mine)
+    names = names_for(view, kind, mine)
     operations = operations_of(kind, view.settings)
     for start, end, covering in cut(names, mine, view.settings):
         own = Joined.of(binding for binding in covering if binding.principal != ANY_USER)
         for_any_user = Joined.of(binding for binding in covering if binding.principal == ANY_USER)
         covers = own.covers or for_any_user.covers
-        for part in _parted_by_default(view, kind, names[start:end], covers=covers):
+        for part in parted_by_default(view, kind, names[start:end], covers=covers):
             resource = Resource(kind, part[0])
             if principal == ANY_USER:
                 yield _Piece(part, matrix.any_user(resource, operations, for_any_user))
@@ -173,7 +173,7 @@ def pieces(
                 yield _Piece(part, matrix.row(principal, resource, operations, own, for_any_user))
 
 
-def _names(view: ClusterView, kind: ResourceType, mine: Iterable[AclBinding]) -> tuple[str, ...]:
+def names_for(view: ClusterView, kind: ResourceType, mine: Iterable[AclBinding]) -> tuple[str, ...]:
     """Return the names that exist, or for types that nobody lists the names that these ACLs mention."""
     if kind is ResourceType.CLUSTER:
         return (CLUSTER_NAME,)
@@ -187,7 +187,7 @@ def _names(view: ClusterView, kind: ResourceType, mine: Iterable[AclBinding]) ->
     return tuple(sorted(mentioned))
 
 
-def _parted_by_default(
+def parted_by_default(
     view: ClusterView, kind: ResourceType, piece: Sequence[str], *, covers: bool
 ) -> Iterator[Sequence[str]]:
     """Yield the piece, parted where the cluster allows everyone what no ACL of anybody covers.

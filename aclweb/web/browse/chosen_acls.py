@@ -31,12 +31,12 @@ from aclweb.web.shell.typed_principal import read_principals
 SHOWN = 10
 
 
-class _Wrong(ValueError):
+class NoDraft(ValueError):
     """What was typed leads to no draft; the sentence says why."""
 
 
 @dataclass(frozen=True)
-class _Made:
+class Made:
     """The ACLs of a draft on a cluster, without those in force there. there: how many of these were left out."""
 
     view: ClusterView
@@ -60,12 +60,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     do, faults = request.POST.get("do", ""), {}
     try:
         if do == "remove":
-            return _draft(request, _removed(view, chosen), op="remove")
+            return draft_of(request, removed(view, chosen), op="remove")
         if do == "clone":
-            return _draft(request, _cloned(view, chosen, request.POST.get("principals", "")))
+            return draft_of(request, cloned(view, chosen, request.POST.get("principals", "")))
         if do == "copy":
-            return _draft(request, _copied(request.user, slug, chosen, request.POST.get("to", "")))
-    except _Wrong as error:
+            return draft_of(request, _copied(request.user, slug, chosen, request.POST.get("to", "")))
+    except NoDraft as error:
         if do == "remove":
             messages.error(request, str(error))
             return redirect("acls", slug=slug)
@@ -94,52 +94,55 @@ def _chosen(view: ClusterView, keys: Sequence[str]) -> tuple[AclBinding, ...]:
     return tuple(acl for acl in view.loaded.in_reading_order if acl in wanted) if wanted else ()
 
 
-def _removed(view: ClusterView, chosen: Sequence[AclBinding]) -> _Made:
-    """Return the chosen ACLs that some tool can remove."""
+def removed(view: ClusterView, chosen: Sequence[AclBinding]) -> Made:
+    """Return the chosen ACLs that some tool can remove; raises NoDraft."""
     going = tuple(acl for acl in chosen if not why_not_deletable(acl))
     if not going:
-        raise _Wrong("None of these ACLs can be removed by a tool that knows no newer words.")
-    return _Made(view, going, 0)
+        raise NoDraft("None of these ACLs can be removed by a tool that knows no newer words.")
+    return Made(view, going, 0)
 
 
-def _cloned(view: ClusterView, chosen: Sequence[AclBinding], text: str) -> _Made:
+def cloned(view: ClusterView, chosen: Sequence[AclBinding], text: str) -> Made:
+    """Return these ACLs for the principals that `text` names; raises NoDraft."""
     typed = read_principals(text, MOST_AT_ONCE)
     if typed.fault:
-        raise _Wrong(typed.fault)
+        raise NoDraft(typed.fault)
     if not typed.principals:
-        raise _Wrong("Name a principal such as User:billing-svc, or several separated by commas.")
+        raise NoDraft("Name a principal such as User:billing-svc, or several separated by commas.")
     if len(chosen) * len(typed.principals) > MOST_LINES:
-        raise _Wrong(
+        raise NoDraft(
             f"{len(chosen):,} ACLs for {len(typed.principals):,} principals are more than the {MOST_LINES:,} "
             "that a draft may have. Choose fewer."
         )
     return _new_in(view, [replace(acl, principal=who) for who in typed.principals for acl in chosen])
 
 
-def _copied(person: User, slug: str, chosen: Sequence[AclBinding], to: str) -> _Made:
+def _copied(person: User, slug: str, chosen: Sequence[AclBinding], to: str) -> Made:
     target = access.clusters_to_request_on(person).exclude(slug=slug).filter(slug=to).first()
     if target is None:
-        raise _Wrong("Choose a cluster on which you may request changes.")
+        raise NoDraft("Choose a cluster on which you may request changes.")
     if target.revision is None:
-        raise _Wrong(f"{target.name} has not been synced yet, so nobody can tell which of these ACLs it has.")
+        raise NoDraft(
+            f"{target.name} has not been synced yet, so nobody can tell which of these ACLs it has."
+        )
     return _new_in(in_force(target), chosen)
 
 
-def _new_in(view: ClusterView, bindings: Sequence[AclBinding]) -> _Made:
+def _new_in(view: ClusterView, bindings: Sequence[AclBinding]) -> Made:
     new = tuple(dict.fromkeys(binding for binding in bindings if binding not in view.index))
     if not new:
-        raise _Wrong(f"All of these ACLs are in force on {view.cluster.name} already.")
-    return _Made(view, new, sum(binding in view.index for binding in set(bindings)))
+        raise NoDraft(f"All of these ACLs are in force on {view.cluster.name} already.")
+    return Made(view, new, sum(binding in view.index for binding in set(bindings)))
 
 
-def _draft(request: HttpRequest, made: _Made, *, op: str = "add") -> HttpResponse:
-    """Lead to the what-if on the cluster with these ACLs to add or to remove."""
+def draft_of(request: HttpRequest, made: Made, *, op: str = "add") -> HttpResponse:
+    """Lead to the what-if on the cluster with these ACLs to add or to remove; raises NoDraft."""
     assert isinstance(request.user, User)  # login_required
     cluster = made.view.cluster
     lines = [Line(op, binding) for binding in made.bindings]
     address = address_of(lines, cluster=cluster, person=request.user)
     if not address:
-        raise _Wrong("These ACLs are too long for one draft. Choose fewer.")
+        raise NoDraft("These ACLs are too long for one draft. Choose fewer.")
     if made.there:
         messages.info(
             request,

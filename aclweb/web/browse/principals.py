@@ -20,7 +20,6 @@ from aclweb.inventory.access import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.current import in_force
 from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.name_check import knows_principal
-from aclweb.web.browse.resource_page import removals
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -87,7 +86,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
             about="principal",
             days_url=use_days.address(cluster, principal=name),
         ),
-        "offboard_query": "" if moment.is_past else removals(found.own),
+        "may_draft": bool(found.own) and not moment.is_past and access.may(request.user, "request", cluster),
     }
     return render_page(
         request,
