@@ -2,12 +2,12 @@
 
 from aclweb.inventory.access.able import Able, able_with, able_with_each
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
-from aclweb.inventory.access.compared import RELATIONS, ComparedNames, PrincipalsCompared, compared
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.access.resource import topic_access
 from aclweb.inventory.access.sentences import asked_first
 from aclweb.inventory.access.topic_reach import TopicReach, TopicReaches, topic_reaches
+from aclweb.inventory.access.two_principals import RELATIONS, ComparedNames, PrincipalsCompared, compared
 
 __all__ = [
     "RELATIONS",

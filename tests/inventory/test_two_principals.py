@@ -5,8 +5,8 @@ import random
 import pytest
 
 from aclweb.acl.model.vocabulary import ANY_USER
-from aclweb.inventory.access.compared import BOTH, ONLY_FIRST, ONLY_SECOND, OTHER_HOSTS, compare
 from aclweb.inventory.access.principal import access_of
+from aclweb.inventory.access.two_principals import BOTH, ONLY_FIRST, ONLY_SECOND, OTHER_HOSTS, compare
 from tests.builders import allow, deny
 from tests.inventory.test_access import view_of
 from tests.random_cases import PRINCIPALS, SCALE, random_name, random_world
