@@ -7,9 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Expression, F, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import (
+    Case,
+    CharField,
+    DateTimeField,
+    Expression,
+    ExpressionWrapper,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -174,6 +190,65 @@ def settled(
         _is_accepted()
         | (Q(state=State.FIXED) & (Q(fixed_at__isnull=True) | seen_before))
         | (Q(state=State.BEING_FIXED) & by_change)
+    )
+
+
+def with_state(
+    marks: QuerySet[DenialMark],
+    in_force_since: Mapping[int, datetime],
+    *,
+    last_at: OuterRef,
+    lines_7: OuterRef,
+    log_end: datetime | None,
+    tells_quiet: bool,
+) -> QuerySet[DenialMark, Any]:
+    """Return these marks with what `state_of` says of their group as `state_now`, for one query without their rows.
+
+    last_at, lines_7: the last denial of the group, and its denials of the last week of the log. log_end: the last
+    record of the log, None for a log without times. It names changes that are in force, and no mark.
+    """
+    numbers = list(in_force_since)
+    by_number = {
+        "applied": in_force_since,
+        "long_before": {number: at - _CLOCKS_APART for number, at in in_force_since.items()},
+        "long_after": {number: at + _CLOCKS_APART for number, at in in_force_since.items()},
+    }
+    moments = {
+        name: Case(
+            *(When(change=number, then=Value(at)) for number, at in of_change.items()),
+            default=None,
+            output_field=DateTimeField(),
+        )
+        for name, of_change in by_number.items()
+    }
+    ended = [
+        number for number in numbers if log_end is not None and log_end > by_number["long_after"][number]
+    ]
+    by_change = Q(state=State.BEING_FIXED, change__in=numbers)
+    seen_before = Q(set_at__lte=F("applied"), fixed_at__gte=last_at)
+    not_since = Q(long_after__gte=last_at)
+    is_over = Q(long_before__gte=last_at) | Q(change__in=ended)
+    is_fixed = by_change & (seen_before | (not_since & is_over))
+    is_back = (
+        Q(state=State.IGNORED, until__lt=datetime.now(UTC).date())
+        | Q(by_change, long_after__lt=last_at)
+        | Q(state=State.FIXED, fixed_at__lt=last_at)
+    )
+    # Of a group without a denial for a week, as far as the log proves that.
+    quiet = Value(State.FIXED.value)
+    is_quiet = Q(lines_of_week=0) if tells_quiet else Q(pk__in=())
+    waits = Q(state=State.BEING_FIXED, change__isnull=True)
+    return marks.annotate(
+        **moments, lines_of_week=ExpressionWrapper(lines_7, output_field=IntegerField())
+    ).annotate(
+        state_now=Case(
+            When(is_fixed, then=quiet),
+            When(is_back & is_quiet, then=quiet),
+            When(is_back, then=Value(State.NEW.value)),
+            When(waits & is_quiet, then=quiet),
+            default=F("state"),
+            output_field=CharField(),
+        )
     )
 
 

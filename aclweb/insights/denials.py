@@ -41,7 +41,7 @@ from aclweb.insights.current import current_load, current_loads
 from aclweb.insights.denial_bursts import Burst
 from aclweb.insights.denial_causes import Causes, causes_of, judged
 from aclweb.insights.denial_groups import WINDOWS
-from aclweb.insights.denial_marks import settled, state_of
+from aclweb.insights.denial_marks import settled, state_of, with_state
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
 from aclweb.insights.requests import (
     answers_by_day,
@@ -778,10 +778,15 @@ class _Said:
 
 @dataclass(frozen=True)
 class States:
-    """The state of each group of a load. said: what people said, by key. tells_quiet: of the load."""
+    """The state of each group of a load.
+
+    said: what people said, by key. tells_quiet: of the load. marks: for a query of groups, those of each of them, with
+    its state as `state_now`.
+    """
 
     said: Mapping[str, _Said]
     tells_quiet: bool
+    marks: Any
 
     def of(self, key: str, lines_7: int) -> str:
         """Return the state of a group, by its key and its denials of the last week of the log."""
@@ -794,15 +799,17 @@ class States:
         """Return which groups are in a state, "" for any."""
         if not state:
             return Q()
-        told = Q(key__in=[key for key, each in self.said.items() if each.state == state])
+        # The database looks the marks up: of so many keys no statement could hold each.
+        is_said = any(each.state == state for each in self.said.values())
+        told = Q(Exists(self.marks.filter(state_now=state))) if is_said else Q(pk__in=())
         if state not in (State.NEW, State.FIXED):
             return told
-        untold = ~Q(key__in=list(self.said)) if self.said else Q()
+        untold = ~Q(Exists(self.marks)) if self.said else Q()
         if self.tells_quiet:
             untold &= Q(lines_7__gt=0) if state == State.NEW else Q(lines_7=0)
         elif state == State.FIXED:
             return told
-        return told | untold if self.said else untold
+        return told | untold if is_said else untold
 
     def counts(self) -> dict[str, Count]:
         """Return how many groups are in each state, as expressions of one query."""
@@ -835,7 +842,15 @@ def states_of(
         )
         for mark, last_at, lines_7 in found
     }
-    return States(said, load.tells_quiet)
+    of_each = with_state(
+        DenialMark.objects.filter(cluster=cluster, key=OuterRef("key")),
+        since,
+        last_at=OuterRef("last_at"),
+        lines_7=OuterRef("lines_7"),
+        log_end=load.last_at,
+        tells_quiet=load.tells_quiet,
+    )
+    return States(said, load.tells_quiet, of_each)
 
 
 def _ordered(groups: QuerySet[DenialGroup], states: States, wanted: Wanted) -> Any:

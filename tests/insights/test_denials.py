@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, date, timedelta
 
 import pytest
+from django.db import connection
 from django.db.models import Case, DateTimeField, Value, When
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from aclweb.acl.model.vocabulary import Operation, Resource, ResourceType
@@ -108,6 +110,87 @@ def test_one_query_counts_the_new_groups_that_the_list_counts_mark_by_mark(given
 
     assert [each for each in answers if each[1] != each[2]] == []
     assert {listed for _, _, listed in answers} == {0, 1}
+
+
+@pytest.fixture
+def marked(given, read_cluster):
+    """Return the load of many groups: one without a mark and one with each mark, denied in the last week or not."""
+    given(requests=[EVE])
+    group, load = DenialGroup.objects.get(), Load.objects.get()
+    DenialGroup.objects.all().delete()
+    groups, marks = [], []
+    for facts in [None, *MARKS]:
+        for lines_7, last_at in ((3, END), (0, END - 8 * DAY)):
+            key = f"{len(groups):064x}"
+            kept = {field.name: getattr(group, field.name) for field in DenialGroup._meta.fields}
+            changed = {"id": None, "key": key, "lines_7": lines_7, "last_at": last_at}
+            groups.append(DenialGroup(**kept | changed))
+            if facts is not None:
+                marks.append(
+                    DenialMark(cluster=read_cluster, key=key, **{"set_at": END, "set_by": "ada"} | facts)
+                )
+    DenialGroup.objects.bulk_create(groups)
+    DenialMark.objects.bulk_create(marks)
+    return load
+
+
+@pytest.mark.parametrize("tells_quiet", [True, False])
+@pytest.mark.parametrize("log_end", [END, END - 9 * DAY, None])
+def test_the_database_gives_each_group_the_state_that_one_by_one_it_has(
+    marked, read_cluster, tells_quiet, log_end
+):
+    Load.objects.update(tells_quiet=tells_quiet, last_at=log_end)
+    load = Load.objects.get()
+    groups = denials.groups_of(load, 0)
+    seen = set()
+    for back in (0, 1, 9):
+        applied = END - back * DAY
+        states = denials.states_of(
+            read_cluster, load, groups, lambda numbers, at=applied: {7: at} if 7 in numbers else {}
+        )
+        wanted = {group.key: states.of(group.key, group.lines_7) for group in groups}
+
+        found = {
+            key: state
+            for state in State.values
+            for key in groups.filter(states.q(state)).values_list("key", flat=True)
+        }
+        counts = groups.aggregate(**states.counts())
+
+        assert found == wanted, back
+        assert sum(counts.values()) == len(wanted)
+        assert {state: counts[state.replace("-", "_")] for state in State.values} == {
+            state: list(wanted.values()).count(state) for state in State.values
+        }
+        seen |= set(wanted.items())
+    assert {state for _, state in seen} == set(State.values)
+    assert len(seen) > len(wanted), "the day of the change plays a part"
+
+
+@pytest.mark.parametrize("wanted", [{}, {"state": State.NEW}, {"state": State.FIXED, "sort": "latest"}])
+def test_a_statement_is_as_long_for_many_marks_as_for_few(marked, read_cluster, monkeypatch, wanted):
+    monkeypatch.setattr(denial_causes, "MOST_GROUPS", 5)
+
+    def longest() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            list(inbox(read_cluster, **wanted).rows)
+        return max(len(each["sql"]) for each in asked if "denialmark" in each["sql"])
+
+    longest()
+    few = longest()
+    assert few > 500
+    DenialMark.objects.bulk_create(
+        DenialMark(cluster=read_cluster, key=f"{number:064x}", state=State.EXPECTED, set_at=END, set_by="ada")
+        for number in range(1_000, 1_400)
+    )
+    kept = {
+        field.name: getattr(DenialGroup.objects.first(), field.name) for field in DenialGroup._meta.fields
+    }
+    DenialGroup.objects.bulk_create(
+        DenialGroup(**kept | {"id": None, "key": f"{number:064x}"}) for number in range(1_000, 1_400)
+    )
+
+    assert abs(longest() - few) < 200
 
 
 def test_accepted_are_the_marks_of_groups_that_the_list_calls_expected_or_ignored(given, read_cluster):
