@@ -21,7 +21,7 @@ from aclweb.inventory.findings import pages as finding
 
 _RULE = re.compile("[a-z][a-z-]{0,39}")
 
-FINDINGS, CAN_GO, PROPOSALS = "findings", "can-go", "proposals"
+FINDINGS, CAN_GO, PROPOSALS, DISMISSED = "findings", "can-go", "proposals", "dismissed"
 
 
 class FindingSerializer(serializers.Serializer[Any]):
@@ -50,7 +50,8 @@ class FindingsSerializer(serializers.Serializer[Any]):
     is_done = serializers.BooleanField()
     problem = serializers.CharField(allow_blank=True)
     counts = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Of each severity, and of `can-go` and `proposals`."
+        child=serializers.IntegerField(),
+        help_text="Of each severity, and of `can-go`, `proposals` and `dismissed`; no other counts the last.",
     )
     total = serializers.IntegerField()
     page = serializers.IntegerField()
@@ -70,10 +71,11 @@ class FindingList(APIView):
             OpenApiParameter(
                 "show",
                 str,
-                enum=[FINDINGS, CAN_GO, PROPOSALS],
+                enum=[FINDINGS, CAN_GO, PROPOSALS, DISMISSED],
                 description=(
                     "findings: what lint and redundant find; can-go: those of ACLs that can all be removed "
-                    "at once; proposals: one ACL that could replace several."
+                    "at once; proposals: one ACL that could replace several; dismissed: findings that somebody "
+                    "has dismissed, which are nowhere else."
                 ),
             ),
             OpenApiParameter("severity", str, description="error, warning or info; of findings."),
@@ -108,7 +110,12 @@ class FindingList(APIView):
             answer |= {
                 "findings": cut.rows([_as_dict(row, cut) for row in rows]),
                 "is_complete": cut.is_complete,
-                "counts": {**counts.by_severity, CAN_GO: counts.can_go, PROPOSALS: counts.proposals},
+                "counts": {
+                    **counts.by_severity,
+                    CAN_GO: counts.can_go,
+                    PROPOSALS: counts.proposals,
+                    DISMISSED: len(found.left_out),
+                },
                 "total": len(listed),
                 "pages": pages.count(listed),
             }
@@ -131,12 +138,14 @@ def _as_dict(row: finding.FindingRow, cut: FittingPage) -> dict[str, Any]:
 
 def _listed(request: Request, found: Findings) -> FindingPage:
     asked = request.query_params
-    show = word_asked(asked, "show", (FINDINGS, CAN_GO, PROPOSALS))
+    show = word_asked(asked, "show", (FINDINGS, CAN_GO, PROPOSALS, DISMISSED))
     severity = word_asked(asked, "severity", SEVERITIES)
     if show == CAN_GO:
         return found.can_go
     if show == PROPOSALS:
         return found.proposals
+    if show == DISMISSED:
+        return found.left_out
     return found.matching(severity=severity, rule=_rule(asked.get("rule", "")), text=asked.get("text", ""))
 
 

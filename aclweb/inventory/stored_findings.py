@@ -60,6 +60,8 @@ class StoredFinding(models.Model):
     # Of a proposal: how many answers it would change, and one of them in a sentence.
     extra = models.PositiveIntegerField(default=0)
     counterexample = models.TextField(blank=True)
+    # The last day on which it is left out of counts and lists; null where nobody has dismissed it.
+    dismissed_until = models.DateField(null=True)
 
     class Meta:
         db_table = "inventory_found"
@@ -68,7 +70,37 @@ class StoredFinding(models.Model):
         indexes = [
             models.Index(fields=["search", "is_proposal", "severity", "rule"], name="findings_by_rule"),
             models.Index(fields=["search", "place"], condition=Q(can_go=True), name="findings_that_can_go"),
+            models.Index(
+                fields=["search"], condition=Q(dismissed_until__isnull=False), name="findings_dismissed"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.severity} {self.rule}: {self.sentence}"
+
+
+class DismissedFinding(models.Model):
+    """A finding that somebody has answered for: a lint rule's, of one ACL, for good or through a day.
+
+    It outlives the runs: each newer one leaves the finding out of its counts, too.
+    """
+
+    cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="+")
+    rule = models.CharField(max_length=40)
+    # Of the ACL, as `acl` holds it: names can be longer than any index allows.
+    acl_key = models.CharField(max_length=64)
+    acl = models.TextField()
+    sentence = models.TextField()
+    reason = models.TextField()
+    # The last day on which it is left out; without one it stays so.
+    until = models.DateField(null=True)
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "rule", "acl_key"], name="one_dismissal_a_finding")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.reason}"

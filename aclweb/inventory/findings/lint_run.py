@@ -54,6 +54,7 @@ from aclweb.acl.simulate import EXACT, Effect, Names, plain, which_of
 from aclweb.inventory import leases
 from aclweb.inventory.current import ClusterView, in_force, settings_of
 from aclweb.inventory.fields import storable
+from aclweb.inventory.findings.dismissing import leave_out
 from aclweb.inventory.findings.posture import COUNTED, counted
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
@@ -313,6 +314,7 @@ def _store(
             if not _renew(row, owner):
                 return False
             insert(StoredFinding, _COLUMNS, some)
+    leave_out(row)
     with transaction.atomic():
         # Whoever stores a reading or a declaration comes before this or after it.
         cluster = Cluster.objects.select_for_update().get(pk=row.cluster_id)

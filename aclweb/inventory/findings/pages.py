@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, overload
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from aclweb.acl.lint import RULES
@@ -26,9 +26,10 @@ from aclweb.inventory.current import ClusterView
 from aclweb.inventory.fields import escape
 from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import tasks as lint_tasks
+from aclweb.inventory.findings.dismissing import is_open, today
 from aclweb.inventory.findings.lint_run import SEVERITIES
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.stored_findings import LintRun, StoredFinding
+from aclweb.inventory.stored_findings import DismissedFinding, LintRun, StoredFinding
 
 __all__ = ["AT_ONCE", "SEVERITIES", "FindingRow", "Findings", "again", "findings", "proposal"]
 
@@ -69,9 +70,13 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings of a revision: there, failed (`problem`), or still being worked out since `asked_at`."""
+    """The findings of a revision: there, failed (`problem`), or still being worked out since `asked_at`.
+
+    stamp: of the newest, what changes whenever others of them are dismissed, for whoever keeps what is read here.
+    """
 
     run: LintRun
+    stamp: tuple[object, ...] = ()
 
     @property
     def asked_at(self) -> datetime:
@@ -103,17 +108,21 @@ class Findings:
         return self.run.done_at is not None
 
     def count(self) -> Counts:
-        """Return how many there are of each kind."""
+        """Return how many there are of each kind; what somebody has dismissed is not among them."""
         counted: dict[str, int] = dict.fromkeys(SEVERITIES, 0)
-        proposals = can_go = 0
-        rows = self._found.values("is_proposal", "severity", "can_go").order_by()
-        for row in rows.annotate(number=Count("pk")):
-            if row["is_proposal"]:
+        proposals = can_go = dismissed = 0
+        left_out = ExpressionWrapper(~is_open(), output_field=BooleanField())
+        rows = StoredFinding.objects.filter(search=self.run).annotate(left_out=left_out)
+        grouped = rows.values("is_proposal", "severity", "can_go", "left_out").order_by()
+        for row in grouped.annotate(number=Count("pk")):
+            if row["left_out"]:
+                dismissed += row["number"]
+            elif row["is_proposal"]:
                 proposals += row["number"]
-                continue
-            counted[row["severity"]] += row["number"]
-            can_go += row["number"] if row["can_go"] else 0
-        return Counts(counted, can_go, proposals)
+            else:
+                counted[row["severity"]] += row["number"]
+                can_go += row["number"] if row["can_go"] else 0
+        return Counts(counted, can_go, proposals, dismissed)
 
     def matching(self, *, severity: str = "", rule: str = "", text: str = "") -> FindingPage:
         """Return the findings with this severity and lint rule whose principal or resource holds the text."""
@@ -148,17 +157,26 @@ class Findings:
         return FindingPage(self._found.filter(is_proposal=True))
 
     @property
+    def left_out(self) -> FindingPage:
+        """The findings that somebody has dismissed."""
+        return FindingPage(StoredFinding.objects.filter(search=self.run, dismissed_until__gte=today()))
+
+    @property
     def _found(self) -> QuerySet[StoredFinding]:
-        return StoredFinding.objects.filter(search=self.run)
+        return StoredFinding.objects.filter(is_open(), search=self.run)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many findings there are; `can_go` of them are of ACLs that can go, `proposals` come on top."""
+    """How many findings there are; `can_go` of them are of ACLs that can go.
+
+    On top come the `proposals`, and those that somebody has `dismissed`.
+    """
 
     by_severity: dict[str, int]
     can_go: int
     proposals: int
+    dismissed: int
 
     @property
     def total(self) -> int:
@@ -209,8 +227,16 @@ def is_rule(text: str) -> bool:
 def newest(cluster: Cluster) -> Findings | None:
     """Return the newest complete findings, which may be of a revision before; None without any. One query."""
     done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).select_related("revision")
-    run = done.order_by("-done_at").first()
-    return Findings(run) if run is not None else None
+    known = DismissedFinding.objects.filter(cluster=OuterRef("cluster")).order_by().values("cluster")
+    run = (
+        done.annotate(
+            dismissals=Subquery(known.annotate(number=Count("pk")).values("number")),
+            dismissed_at=Subquery(known.annotate(newest=Max("at")).values("newest")),
+        )
+        .order_by("-done_at")
+        .first()
+    )
+    return Findings(run, (run.dismissals, run.dismissed_at, today())) if run is not None else None
 
 
 def findings(view: ClusterView) -> Findings | None:
@@ -238,7 +264,7 @@ def known_count(cluster: Cluster) -> int | None:
 def known_numbers(cluster: Cluster) -> QuerySet[LintRun, Any]:
     """Return a query for how many findings each complete run has, the newest first."""
     done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).order_by("-done_at")
-    own = Count("found", filter=Q(found__is_proposal=False))
+    own = Count("found", filter=is_open("found__") & Q(found__is_proposal=False))
     return done.annotate(number=own).values_list("number", flat=True)
 
 
@@ -246,6 +272,22 @@ def proposal(cluster: Cluster, number: int) -> FindingRow | None:
     """Return one proposal of the newest findings; None where it is gone, because the cluster was read anew."""
     found = StoredFinding.objects.filter(pk=number, search__cluster=cluster, is_proposal=True).first()
     return _row(found) if found is not None else None
+
+
+@dataclass(frozen=True)
+class OwnFinding:
+    """One finding, as it is stored and as a list shows it."""
+
+    stored: StoredFinding
+    row: FindingRow
+
+
+def own(cluster: Cluster, number: int) -> OwnFinding | None:
+    """Return one finding of the cluster that is not dismissed; None where it is gone."""
+    found = StoredFinding.objects.filter(
+        is_open(), pk=number, search__cluster=cluster, search__done_at__isnull=False, is_proposal=False
+    ).first()
+    return OwnFinding(found, _row(found)) if found is not None else None
 
 
 def again(view: ClusterView) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from aclweb.acl.model import ANY_USER, WILDCARD, AclBinding, PatternType, PermissionType
-from aclweb.inventory.models import Cluster, LintRun
+from aclweb.inventory.findings.dismissing import today
+from aclweb.inventory.models import Cluster, LintRun, StoredFinding
 
 COUNTED = ("any_user", "all_names", "orphaned", "redundant", "errors")
 """ALLOWs for any user; ALLOWs for all names of a type; ACLs that match nothing which exists; ACLs that can go without
@@ -60,10 +61,26 @@ def counted(bindings: Iterable[AclBinding], found: Iterable[Found]) -> dict[str,
 
 
 def postures(clusters: Collection[Cluster]) -> Mapping[int, Posture]:
-    """Return how each of these clusters is, by its primary key; none for one that has not been linted. One query."""
+    """Return how each of these clusters is, by its primary key; none for one that has not been linted. Two queries.
+
+    What somebody has dismissed is not counted.
+    """
     done = LintRun.objects.filter(cluster__in=clusters, done_at__isnull=False).exclude(counts={})
-    rows = done.order_by("done_at").values_list("cluster_id", "revision__number", "counts")
+    rows = done.order_by("done_at").values_list("pk", "cluster_id", "revision__number", "counts")
+    newest = {cluster: (run, number, counts) for run, cluster, number, counts in rows}
+    left_out = _dismissed([run for run, _, _ in newest.values()])
     return {
-        int(cluster): Posture(number, **{name: counts.get(name, 0) for name in COUNTED})
-        for cluster, number, counts in rows
+        int(cluster): Posture(
+            number, **{name: counts.get(name, 0) - left_out[run].get(name, 0) for name in COUNTED}
+        )
+        for cluster, (run, number, counts) in newest.items()
     }
+
+
+def _dismissed(runs: Collection[int]) -> Mapping[int, Mapping[str, int]]:
+    """Return the numbers of COUNTED for what is dismissed of these runs, by the run's primary key."""
+    found: dict[int, list[StoredFinding]] = {run: [] for run in runs}
+    dismissed = StoredFinding.objects.filter(search__in=runs, dismissed_until__gte=today())
+    for each in dismissed.only("search_id", "rule", "severity", "can_go", "is_proposal"):
+        found[each.search_id].append(each)
+    return {run: counted((), each) for run, each in found.items()}

@@ -112,7 +112,7 @@ def _by_finding(found: Kept, view: ClusterView, moment: AsOf, rule: str) -> None
         )
     found.only(
         view.loaded.remember(
-            ("finding_keys", known.run.pk, rule),
+            ("finding_keys", known.run.pk, known.stamp, rule),
             lambda: known.keys(rule="" if rule in _FINDINGS else rule, can_go=rule == CAN_GO),
         )
     )
@@ -157,7 +157,9 @@ def facets(view: ClusterView, known: Findings | None, query: QueryDict) -> list[
     ]
     if known is None:
         return found
-    counted = view.loaded.remember(("finding_rules", known.run.pk), lambda: known.matching().by_rule())
+    counted = view.loaded.remember(
+        ("finding_rules", known.run.pk, known.stamp), lambda: known.matching().by_rule()
+    )
     rules = {rule: title for _, rule, title, _ in counted[:RULES_SHOWN]}
     asked = query.get("finding", "")
     if asked not in rules and findings.is_rule(asked):

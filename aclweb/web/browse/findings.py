@@ -8,16 +8,28 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.insights.current import current_load
 from aclweb.inventory.current import view as current
-from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
+from aclweb.inventory.findings import (
+    LONGEST_REASON,
+    SEVERITIES,
+    DismissalError,
+    FindingPage,
+    Findings,
+    dismissals,
+)
+from aclweb.inventory.findings import dismiss as leave_out
 from aclweb.inventory.findings import pages as finding
+from aclweb.inventory.findings import undo as count_again
+from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.drafts import MOST_LINES
@@ -31,7 +43,7 @@ PROPOSALS_A_PAGE = 10
 # ACLs that one draft removes: a reviewer reads each of them.
 MOST_REMOVED = 200
 
-CAN_GO, FEWER = "can-go", "fewer"
+CAN_GO, FEWER, DISMISSED = "can-go", "fewer", "dismissed"
 
 
 @login_required
@@ -45,7 +57,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     shown = found if found is None or found.is_done else found.before
     context: dict[str, Any] = {"cluster": cluster, "in_force": view, "found": found, "shown": shown}
     if shown is not None:
-        context |= _listed(request.GET, shown)
+        context |= _listed(cluster, request.GET, shown)
         context["may_request"] = access.may(request.user, "request", cluster)
     counts = context.get("counts")
     number = counts.total if counts else None
@@ -69,14 +81,81 @@ def again(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("findings", slug=slug)
 
 
-def _listed(query: QueryDict, found: Findings) -> dict[str, Any]:
+@login_required
+@require_http_methods(["GET", "POST"])
+def dismiss(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Ask why a finding may stay, and until when; then leave it out of every count."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if not access.may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    assert isinstance(request.user, User)  # login_required
+    found = finding.own(cluster, number)
+    if found is None:
+        messages.error(request, "This finding is gone: the cluster was checked again. Choose it in the list.")
+        return redirect("findings", slug=slug)
+    faults: dict[str, str] = {}
+    reason, until = request.POST.get("reason", ""), request.POST.get("until", "")
+    if request.method == "POST":
+        try:
+            leave_out(found.stored, actor=request.user, reason=reason, until=until, cluster=cluster)
+        except DismissalError as error:
+            faults[error.field] = str(error)
+        else:
+            messages.success(request, "The finding is dismissed, and counted nowhere.")
+            return redirect("findings", slug=slug)
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "row": found.row,
+        "reason": reason,
+        "until": until,
+        "reason_fault": faults.get("reason", ""),
+        "until_fault": faults.get("until", ""),
+        "longest_reason": LONGEST_REASON,
+    }
+    return render_page(
+        request,
+        "browse/findings/dismiss.html",
+        None,
+        context,
+        section="insights",
+        status=422 if faults else 200,
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def undo(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Count a dismissed finding again."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if not access.may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    if request.method == "POST":
+        assert isinstance(request.user, User)  # login_required
+        dismissal = get_object_or_404(dismissals(cluster), pk=number)
+        count_again(dismissal, actor=request.user)
+        messages.success(request, "The finding is counted again, if the ACL still has it.")
+    return redirect(f"{reverse('findings', args=[slug])}?show={DISMISSED}")
+
+
+def _dismissed(cluster: Cluster, query: QueryDict, found: Findings) -> dict[str, Any]:
+    """Return a page of dismissed findings, each with who dismissed it, why and until when."""
+    page = page_of(found.left_out, page_asked(query), ROWS_A_PAGE)
+    of_page = dismissals(cluster).filter(acl_key__in=[row.key for row in page.object_list])
+    known = {(each.rule, each.acl_key): each for each in of_page}
+    rows = [(known.get((row.rule, row.key)), row) for row in page.object_list]
+    return {"page": page, "dismissed_rows": [(each, row) for each, row in rows if each is not None]}
+
+
+def _listed(cluster: Cluster, query: QueryDict, found: Findings) -> dict[str, Any]:
     counts = found.count()
     show = query.get("show", "")
     context: dict[str, Any] = {
         "counts": counts,
         "counted": [(word, number) for word, number in counts.by_severity.items() if number],
-        "show": show if show in (CAN_GO, FEWER) else "",
+        "show": show if show in (CAN_GO, FEWER, DISMISSED) else "",
     }
+    if show == DISMISSED:
+        return context | _dismissed(cluster, query, found)
     if show == CAN_GO:
         going = found.can_go
         return context | {
