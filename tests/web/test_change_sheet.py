@@ -13,6 +13,7 @@ from aclweb.changes import review
 from aclweb.changes.models import Change
 from aclweb.inventory.sync.run import sync
 from aclweb.web.changes import sheet
+from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.web.test_replay_card import logged, synced  # noqa: F401 fixtures
@@ -112,9 +113,10 @@ def test_a_draft_and_a_change_without_a_log_have_a_sheet_too(cluster, ada, signe
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_on_a4_nothing_of_the_sheet_is_beyond_the_paper(logged, ada, window, tmp_path):  # noqa: F811
+def test_on_a4_nothing_of_the_sheet_is_beyond_the_paper(logged, ada, window):  # noqa: F811
     change = submitted(logged, ada, Delta(add=MANY, remove=(allow("User:bob", "READ", "orders"),)))
     page = window(ada, f"/changes/{change.key}/print/", size=(688, 900))
+    assert axe_violations(page) == []
     page.emulate_media(media="print")
 
     beyond = page.evaluate(
