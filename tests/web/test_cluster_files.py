@@ -94,6 +94,7 @@ def test_a_newer_file_becomes_the_next_revision_and_the_older_one_goes(root, tmp
     root.post(NEW, uploaded(LISTING))
     newer = LISTING.replace("User:bob, host=*", "User:eve, host=*")
 
+    assert "Replace the file of prod-eu" in text(root.get("/c/prod-eu/file/"))
     page = root.post("/c/prod-eu/file/", uploaded(newer), follow=True)
 
     cluster = Cluster.objects.get()

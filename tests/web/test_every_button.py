@@ -78,7 +78,7 @@ STATES = [
     f"{C}/insights/use/owners/", f"{C}/insights/use/owners/?owner=&days=all", f"{C}/insights/use/beside/?other=open",
     f"{C}/insights/use/", f"{C}/insights/use/?show=configured", f"{C}/insights/use/days/?principal=User:bob",
     f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/", f"{C}/roles/", f"{C}/roles/?q=nothing-has-this",
-    "/tokens/", f"{C}/connection/", f"{C}/connection/?kind=zookeeper", "/c/file/connection/",
+    "/tokens/",
 ]  # fmt: skip
 # Of each other cluster; ACLs, names and logs differ, the pages are the same.
 EVERYWHERE = (
@@ -93,6 +93,10 @@ LINE = (
     "Topic:LITERAL:orders.eu for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny "
     "(kafka.authorizer.logger)"
 )
+LISTING = (
+    "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=stock, patternType=LITERAL)`:\n"
+    " \t(principal=User:bob, host=*, operation=READ, permissionType=ALLOW)\n"
+)
 # What somebody types into an empty field.
 TYPED = {
     "principal": "User:bob", "name": "orders.eu", "host": "10.0.0.9", "q": "o", "text": "bob", "add": "",
@@ -101,7 +105,7 @@ TYPED = {
     "names": "CN=bob,O=x", "as_of": "1", "holding": "bob", "topic": "orders.eu", "group": "bobs", "paste": "",
     "new_password1": "a longer password 7", "new_password2": "a longer password 7",
     "path": "/var/log/kafka", "first": ADD, "second": ADD, "transactional_id": "tx-1", "owner": "shop",
-    "principals": "User:zoe", "who": "ada", "days": "7",
+    "principals": "User:zoe", "who": "ada", "days": "7", "address": "b1.example:9092",
     "rows": "kind,pattern_type,name,owner,labels\nTOPIC,PREFIXED,orders.,shop,public\n",
 }  # fmt: skip
 
@@ -252,6 +256,8 @@ class Crawl:
         # A log is at a path or in a topic.
         if name == "topic" and "/log-sources/" in path:
             return ""
+        if name == "text" and path.endswith("/file/"):
+            return LISTING
         return TYPED.get(name, "")
 
     def _later(self, target: str, html: str) -> None:

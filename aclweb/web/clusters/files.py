@@ -105,8 +105,10 @@ def replace(request: HttpRequest, slug: str) -> HttpResponse:
     """Let a cluster that is known from a file be known from a newer one, which becomes its next revision."""
     cluster = access.cluster_or_404(request.user, slug)
     access.require(request.user, "administer", cluster)
-    if request.method == "GET" or not cluster.source.is_one_file:
+    if not cluster.source.is_one_file:
         return redirect("connection", slug=slug)
+    if request.method == "GET":
+        return _page(request, FileForm(), cluster)
     assert isinstance(request.user, User)  # login_required
     form = FileForm(request.POST, request.FILES)
     kept = _kept(request, form)
