@@ -77,6 +77,7 @@ PAGES = {
     "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",
     "principals": "/c/test-eu/principals/",
     "a principal": "/c/test-eu/principal/?name=User:dan",
+    "hosts of a principal": "/c/test-eu/principal/?name=User:dan&tab=seen",
     "two principals": "/c/test-eu/principal/compare/?name=User:dan&with=User:cat",
     "a principal to clone": "/c/test-eu/principal/clone/?name=User:dan",
     "names mapped": f"/c/test-eu/mapping/?{urlencode(MAPPING)}",
