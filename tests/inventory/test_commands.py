@@ -310,3 +310,13 @@ def test_list_tells_how_each_cluster_stands(cluster, other_cluster, capsys):
     assert second.startswith(
         "test-us  not synced yet  default not declared, super users not declared, never read."
     )
+
+
+def test_a_cluster_is_paused_and_resumed_at_the_shell(cluster, capsys):
+    told = json.loads(run(capsys, "cluster", "pause", "test-eu", "--json"))
+
+    assert told["paused_at"]
+    assert "it is not synced, and approved changes wait" in told["sentence"]
+    assert run(capsys, "cluster", "pause", "test-eu") == "It was paused already.\n"
+    assert run(capsys, "cluster", "resume", "test-eu") == "Resumed. A worker syncs it soon.\n"
+    assert not Cluster.objects.get().is_paused

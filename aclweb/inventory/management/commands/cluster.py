@@ -1,4 +1,4 @@
-"""`manage.py cluster add|set|declare|list|check`: which clusters there are, where, and what is declared of them.
+"""`manage.py cluster add|set|declare|pause|resume|list|check`: which clusters there are, and how each is treated.
 
 `check` connects and reads without storing anything, and prints a line a right, with the command that would
 grant what is missing. Exit status: 0 done, or the cluster can be read (and written, where changes are on);
@@ -28,7 +28,7 @@ from aclweb.clusters.connection import (
 )
 from aclweb.inventory import checks
 from aclweb.inventory.admin import declare as declaring
-from aclweb.inventory.admin import log_sources
+from aclweb.inventory.admin import log_sources, pausing
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.lists import status
@@ -44,7 +44,9 @@ class Command(BaseCommand):
     requires_system_checks = []  # they load every page
 
     def add_arguments(self, parser: CommandParser) -> None:
-        acts = parser.add_subparsers(dest="act", required=True, metavar="add|set|declare|list|check")
+        acts = parser.add_subparsers(
+            dest="act", required=True, metavar="add|set|declare|pause|resume|list|check"
+        )
         add = acts.add_parser("add", help="make a cluster known; a worker syncs it soon")
         add.add_argument("cluster", help="its name in addresses, such as prod-eu")
         add.add_argument("--kind", required=True, choices=list(KINDS))
@@ -96,13 +98,17 @@ class Command(BaseCommand):
         declare = acts.add_parser("declare", help="declare what a cluster does not show")
         declare.add_argument("cluster")
         _declarations(declare)
+        pause = acts.add_parser("pause", help="stop connecting to a cluster: no syncs, approved changes wait")
+        resume = acts.add_parser("resume", help="sync a paused cluster again")
+        for part in (pause, resume):
+            part.add_argument("cluster")
         listed = acts.add_parser("list", help="list the clusters and their states")
         check = acts.add_parser("check", help="connect and read, without storing anything")
         check.add_argument("cluster")
         check.add_argument(
             "--strict", action="store_true", help="status 1 also where a right is no or unknown"
         )
-        for part in (add, change, declare, listed, check):
+        for part in (add, change, declare, pause, resume, listed, check):
             part.add_argument("--json", action="store_true", help="print JSON, one object a line")
 
     def handle(self, *args: Any, act: str, **options: Any) -> None:
@@ -111,6 +117,8 @@ class Command(BaseCommand):
                 "add": self._add,
                 "set": self._set,
                 "declare": self._declare,
+                "pause": self._pause,
+                "resume": self._resume,
                 "list": self._list,
                 "check": self._check,
             }[act](options)
@@ -165,6 +173,17 @@ class Command(BaseCommand):
         self._print(
             _facts(cluster), "Declared." if changed else "That was declared already.", options["json"]
         )
+
+    def _pause(self, options: dict[str, Any]) -> None:
+        cluster = cluster_named(options["cluster"])
+        changed = pausing.pause(actor=at_the_shell(), cluster=cluster)
+        self._print(_facts(cluster), "Paused." if changed else "It was paused already.", options["json"])
+
+    def _resume(self, options: dict[str, Any]) -> None:
+        cluster = cluster_named(options["cluster"])
+        changed = pausing.resume(actor=at_the_shell(), cluster=cluster)
+        sentence = "Resumed. A worker syncs it soon." if changed else "It was not paused."
+        self._print(_facts(cluster), sentence, options["json"])
 
     def _list(self, options: dict[str, Any]) -> None:
         for cluster in Cluster.objects.select_related("revision"):
@@ -329,6 +348,7 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
         "super_users": cluster.super_users,
         "allow_everyone": cluster.allow_everyone,
         "changes_enabled": cluster.changes_enabled,
+        "paused_at": cluster.paused_at.isoformat() if cluster.paused_at else None,
         "state": cluster.state,
         "sentence": state.sentence,
         "topics_known": cluster.topics_listed,
