@@ -410,3 +410,13 @@ def test_changes_are_switched_off_and_on_with_a_record(cluster, admin, ben, sign
     assert "Changes of test-eu are switched on." in text(page)
     told = [event.facts["told"] for event in Event.objects.order_by("sequence")]
     assert told == ["changes enabled off", "changes enabled on"]
+
+
+def test_the_page_of_a_connection_is_cheap(cluster, admin, django_assert_max_num_queries):
+    admin.post(f"{EDIT}test/")
+    run_check(Answers([allow("User:bob", "READ", "t")], topics("t"), ["g"]))
+
+    with django_assert_max_num_queries(12):
+        page = admin.get(EDIT)
+
+    assert len(page.content) < 50 * 1024
