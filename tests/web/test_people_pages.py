@@ -290,6 +290,11 @@ def test_an_administrator_sees_and_revokes_the_tokens_of_everybody(admin, ada, b
     assert "report of ada is revoked" in text(after)
 
 
+def test_without_a_cluster_an_administrator_of_the_site_is_led_to_adding_one(db, root, eve, signed_in):
+    assert "/clusters/new/" in text(signed_in(root).get("/"))
+    assert "/clusters/new/" not in text(signed_in(eve).get("/"))
+
+
 def test_nobody_sees_a_link_that_refuses_them(cluster, cho, root, eve, signed_in):
     def menu(person) -> set[str]:
         page = signed_in(person).get("/").content.decode()

@@ -18,6 +18,7 @@ from aclweb.acl.model import PermissionType
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.changes.models import Change
+from aclweb.inventory import checks
 from aclweb.inventory.current import in_force
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.sync.run import sync
@@ -225,7 +226,7 @@ def test_five_redundant_acls_of_ten_are_removed(home, ada):
     hand.press(hand.page.get_by_role("link", name="ACLs", exact=True))
     hand.fill(hand.page.locator("#filter-q"), "finding:can-go principal:User:ivy")
     hand.page.keyboard.press("Enter")
-    expect(hand.page.locator("[data-rows] [data-row]")).to_have_count(5)
+    expect(hand.page.locator(".acl-rows tbody tr")).to_have_count(5)
     hand.press(hand.page.get_by_label("Select every ACL on this page"))
     hand.press(hand.page.get_by_role("button", name="Simulate removing 5"))
     expect(hand.page.locator("button.tile[value=loses] .tile-number")).to_have_text("0")
@@ -276,6 +277,19 @@ def test_two_clusters_are_compared(home, other_cluster, ada):
     hand.did(presses=2, fields=1)
 
 
+def test_an_own_cluster_is_added_and_tested(home, root, monkeypatch):
+    monkeypatch.setattr(checks, "ask", lambda **_: None)
+    hand = home(root)
+    hand.press(hand.page.get_by_role("link", name="All clusters").last)
+    hand.press(hand.page.get_by_role("link", name="Add a cluster"))
+    hand.fill(hand.page.get_by_label("Short name"), "own")
+    hand.fill(hand.page.get_by_label("Address"), "broker-1.example:9092")
+    hand.press(hand.page.get_by_role("button", name="Store and test"))
+
+    expect(hand.page.get_by_role("status").first).to_contain_text("own is stored, and paused")
+    hand.did(presses=3, fields=4)
+
+
 def test_an_orphaned_principal_is_found(home):
     hand = home()
     hand.press(hand.page.locator("td[data-label=orphaned] a"))
@@ -288,7 +302,7 @@ def test_all_denies_are_listed_and_exported(home):
     hand = home()
     hand.press(hand.page.get_by_role("link", name="ACLs", exact=True))
     hand.press(hand.page.locator(".facet").get_by_role("link", name=f"DENY {len(DENIES)}"))
-    expect(hand.page.locator("[data-rows] [data-row]")).to_have_count(len(DENIES))
+    expect(hand.page.locator(".acl-rows tbody tr")).to_have_count(len(DENIES))
     hand.press(hand.page.get_by_text(f"Export {len(DENIES)}"))
     with hand.page.expect_download() as download:
         hand.press(hand.page.get_by_role("link", name="JSON lines"))
