@@ -7,6 +7,7 @@ from datetime import UTC, date, timedelta
 import pytest
 from django.db import connection
 from django.db.models import Case, DateTimeField, Value, When
+from django.db.models.functions import Cast
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -720,7 +721,7 @@ def states(cluster, **wanted):
 
 
 def new_by_badge(cluster):
-    nothing = Case(When(change=None, then=None), default=None, output_field=DateTimeField())
+    nothing = Cast(None, DateTimeField())
     clusters = Cluster.objects.filter(pk=cluster.pk).values("pk")
     return denials.new_groups(clusters, days=14, applied_at=nothing).count()
 
