@@ -318,5 +318,7 @@ def test_a_cluster_is_paused_and_resumed_at_the_shell(cluster, capsys):
     assert told["paused_at"]
     assert "it is not synced, and approved changes wait" in told["sentence"]
     assert run(capsys, "cluster", "pause", "test-eu") == "It was paused already.\n"
+    with pytest.raises(CommandError, match=r"Paused by .* Resume it first: manage.py cluster resume test-eu"):
+        call_command("sync", "test-eu")
     assert run(capsys, "cluster", "resume", "test-eu") == "Resumed. A worker syncs it soon.\n"
     assert not Cluster.objects.get().is_paused

@@ -68,7 +68,7 @@ def test_the_selection_is_the_foot_of_its_card(visit):
     for query, (width, height) in product(("?name=orders.7", ""), WINDOWS):
         case = f"{query or 'many rows'} at {width} x {height}"
         page = visit(f"/c/test-eu/acls/{query}", width, height)
-        page.locator("[data-row] input[type=checkbox]").first.check()
+        page.locator("[data-rows] tbody input[type=checkbox]").first.check()
         bar = page.locator("[data-selection]")
         bar.wait_for(state="visible")
 

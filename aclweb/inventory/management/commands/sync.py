@@ -1,6 +1,6 @@
 """`manage.py sync CLUSTER`: read one cluster now and store what differs.
 
-Exit status: 0 read and stored; 1 it could not be read, or the reading is held; 2 bad
+Exit status: 0 read and stored; 1 it could not be read, is paused, or the reading is held; 2 bad
 usage or an unknown cluster.
 """
 
@@ -10,8 +10,9 @@ import json
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from aclweb.inventory.lists import paused_sentence
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import SyncResult
@@ -31,6 +32,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, cluster: str, accept: bool, json: bool, **options: Any) -> None:
         found = cluster_named(cluster)
+        if found.is_paused:
+            raise CommandError(
+                f"{paused_sentence(found)} Resume it first: manage.py cluster resume {cluster}", returncode=1
+            )
         result = syncing.sync(found, accepted_by=at_the_shell() if accept else None)
         self._print(found, result, json)
         if not result.read:
