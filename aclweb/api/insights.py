@@ -154,7 +154,7 @@ def _page(name: str, pages: OpenPages, rows: Sequence[Any], as_dict: Any) -> dic
     }
 
 
-def _span(load: Any) -> dict[str, Any]:
+def span_of(load: Any) -> dict[str, Any]:
     """Return from when to when a log reaches."""
     first, last = (load.first_at, load.last_at) if load is not None else (None, None)
     return {"log_from": first and first.isoformat(), "log_to": last and last.isoformat()}
@@ -201,7 +201,7 @@ class DenialList(APIView):
         )
         found = denials.inbox(cluster, wanted, in_force_since=partial(in_force_since, cluster))
         covered = "" if found.load is not None else coverage(cluster).sentences[0]
-        head = {**_span(found.load), "why_not": covered, "counts": dict(found.counts)}
+        head = {**span_of(found.load), "why_not": covered, "counts": dict(found.counts)}
         return Response(head | _page("denials", pages, found.rows, _denial))
 
 
@@ -256,7 +256,7 @@ class CoverageList(APIView):
         found = coverage_days(covered.load, days=days, broker=asked.get("broker") or None)
         rows = [(broker, cell) for broker in found.brokers for cell in broker.days]
         head = {
-            **_span(covered.load),
+            **span_of(covered.load),
             "why_not": covered.reason if covered.cannot_tell else "",
             "sentences": list(covered.sentences),
             "problem": covered.problem,
@@ -305,7 +305,7 @@ class UseList(APIView):
         only = asked.get("principal", "")
         rows = [row for row in found.every if not only or row[0] == only]
         head = {
-            **_span(found.load),
+            **span_of(found.load),
             "why_not": found.why_not,
             "show": show,
             "unknown": found.unknown,
@@ -356,7 +356,12 @@ class ReplayList(APIView):
         revision = {"revision": asked.head["revision"]}
         if found is None:
             return Response(
-                {**_span(None), **revision, **_NOTHING, "why_not": coverage(asked.view.cluster).sentences[0]}
+                {
+                    **span_of(None),
+                    **revision,
+                    **_NOTHING,
+                    "why_not": coverage(asked.view.cluster).sentences[0],
+                }
             )
         return Response(
             {**revision, **_replay(found), **_page("replay", pages, list(exported(found, by)), dict)}
@@ -381,7 +386,7 @@ _NOTHING: dict[str, Any] = {
 
 def _replay(found: Replay) -> dict[str, Any]:
     return {
-        **_span(found),
+        **span_of(found),
         "why_not": found.why_not,
         "sentence": found.sentence,
         "doubts": list(found.doubts),

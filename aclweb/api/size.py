@@ -22,8 +22,6 @@ MOST_BYTES_OF_DETERMINING = 7 * 2**19
 MOST_BYTES_OF_A_LIST = 2**18
 # For all parts of the hosts together, so that the parts themselves have room.
 _MOST_BYTES_OF_PARTS = 2**17
-# Of the share of a row, its list of ACLs takes one of so many parts; its texts have the rest.
-_PARTS_OF_A_ROW = 2
 # A part of this list would be an edit that does not turn the answer.
 _WHOLE_OR_NOTHING = "smallest_removals"
 # Each part of the hosts counts its own.
@@ -57,16 +55,16 @@ class FittingPage:
     """Cuts the rows of one page: what they hold of ACLs to equal shares, then whole rows.
 
     So a smaller page holds more of each row, and a page of one row nearly always all of it.
-    rows: how many the page has.
+    rows: how many the page has. lists: how many each of them has; the texts of a row have as much as one of its lists.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, lists: int = 1) -> None:
         self._left = MOST_BYTES
-        self._share = MOST_BYTES // (_PARTS_OF_A_ROW * max(rows, 1))
+        self._share = MOST_BYTES // ((lists + 1) * max(rows, 1))
         self.is_complete = True
 
     def acls(self, acls: Sequence[Item]) -> list[Item]:
-        """Return the first ACLs of one list of a row, as many as fit into its share."""
+        """Return the first ACLs, or names, of one list of a row, as many as fit into its share."""
         kept, _left = fitting(acls, self._share)
         self.is_complete &= len(kept) == len(acls)
         return kept

@@ -13,6 +13,7 @@ from aclweb.api import (
     log_sources,
     needs,
     owners,
+    principals,
     views,
 )
 
@@ -34,6 +35,12 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/use/", insights.UseList.as_view(), name="use"),
     path("v1/clusters/<slug:slug>/replay/", insights.ReplayList.as_view(), name="replay"),
     path("v1/clusters/<slug:slug>/owners/", owners.OwnerList.as_view(), name="owners"),
+    path("v1/clusters/<slug:slug>/principals/", principals.PrincipalRows.as_view(), name="principals"),
+    path(
+        "v1/clusters/<slug:slug>/principals/compare/",
+        principals.PrincipalComparison.as_view(),
+        name="principals-compare",
+    ),
     path("v1/clusters/<slug:slug>/analyses/", analyses.AnalysisList.as_view(), name="analyses"),
     path(
         "v1/clusters/<slug:slug>/analyses/<slug:address>/",

@@ -16,6 +16,7 @@ from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.logged_principals import LATELY, LoggedUse, logged_principals
 from aclweb.insights.models import Load
+from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of, principals_of_younger_acls
 from aclweb.inventory.access import TopicReach, TopicReaches, topic_reaches
 from aclweb.inventory.current import ClusterView, in_force
@@ -33,7 +34,8 @@ class ListedPrincipal:
 
     acls, denies: ACLs that name it, and how many of them are DENY. reach: None where nobody knows which topics exist.
     use: None where the log has no request of it. marks: those of MARKS that it has. is_young: whether its ACLs are all
-    younger than the days that the log has to cover.
+    younger than the days that the log has to cover. has_log: whether a log has been read. has_permits: whether it would
+    show every permit of these days.
     """
 
     principal: str
@@ -44,6 +46,8 @@ class ListedPrincipal:
     use: LoggedUse | None
     marks: tuple[str, ...]
     is_young: bool = False
+    has_log: bool = True
+    has_permits: bool = True
 
     @property
     def is_any_user(self) -> bool:
@@ -51,7 +55,8 @@ class ListedPrincipal:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as files and the API have it; None for what nobody can tell."""
-        use = self.use
+        use, none = self.use, 0 if self.has_log else None
+        permitted = use.permitted if use else 0
         return {
             "principal": self.principal,
             "acls": self.acls,
@@ -61,9 +66,9 @@ class ListedPrincipal:
             "topics_written": self.reach.writes if self.reach else None,
             "first_seen": use.first_at.isoformat() if use else None,
             "last_seen": use.last_at.isoformat() if use else None,
-            "permitted": use.permitted if use else 0,
-            "denied": use.denied if use else 0,
-            f"denied_{LATELY}_days": use.denied_7 if use else 0,
+            "permitted": permitted or (0 if self.has_permits else None),
+            "denied": use.denied if use else none,
+            f"denied_{LATELY}_days": use.denied_7 if use else none,
             "marks": list(self.marks),
         }
 
@@ -146,6 +151,16 @@ def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFil
     )
 
 
+def knows_principal(view: ClusterView, principal: str) -> bool:
+    """Whether an ACL, the declared super users or the newest log name this principal."""
+    if principal == ANY_USER or principal in view.settings.super_users:
+        return True
+    if view.loaded.naming(principal):
+        return True
+    load = current_load(view.cluster)
+    return load is not None and requests_of(load, principal=principal).exists()
+
+
 def _sorted(rows: Iterable[ListedPrincipal], sort: str) -> list[ListedPrincipal]:
     if not sort:
         return list(rows)
@@ -215,6 +230,8 @@ class _Facts:
             use,
             tuple(marks),
             is_young,
+            self.load is not None,
+            not self.why_not_seen,
         )
 
     def marked(self, mark: str, rows: Sequence[ListedPrincipal]) -> Marked:

@@ -49,6 +49,8 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/findings/", "GET"),
     ("/api/v1/clusters/{slug}/log-sources/", "GET"),
     ("/api/v1/clusters/{slug}/owners/", "GET"),
+    ("/api/v1/clusters/{slug}/principals/", "GET"),
+    ("/api/v1/clusters/{slug}/principals/compare/", "GET"),
     ("/api/v1/clusters/{slug}/analyses/", "GET"),
     ("/api/v1/clusters/{slug}/analyses/", "POST"),
     ("/api/v1/clusters/{slug}/analyses/{address}/", "GET"),

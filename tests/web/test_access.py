@@ -258,6 +258,8 @@ TABLE: dict[str, Row] = {
     "api:use": Row(f"{A}use/", API_SEEN),
     "api:replay": Row(f"{A}replay/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
     "api:owners": Row(f"{A}owners/", API_SEEN),
+    "api:principals": Row(f"{A}principals/", API_SEEN),
+    "api:principals-compare": Row(f"{A}principals/compare/?first=User:bob&second=User:eve", API_SEEN),
     "api:compare": Row(f"{A}compare/?other=test-eu", API_SEEN),
     "api:analyses": Row(f"{A}analyses/", API_SEEN),
     "api:analysis": Row(f"{A}analyses/{{analysis}}/", API_SEEN),

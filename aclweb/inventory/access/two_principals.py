@@ -71,6 +71,18 @@ class PrincipalsCompared:
             f"{less:,} that {first} has not. Both have {number_of(both, 'right', 'rights')}{apart}."
         )
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The same, what a right is, and whether some answers are unknown."""
+        told = (self.sentence, "A right is one operation on one name that exists, from some host at least.")
+        if not self.unsure:
+            return told
+        return (
+            *told,
+            "Some answers are unknown: they depend on what nobody has declared, or on values that aclweb does not "
+            "know.",
+        )
+
 
 def compared(cluster: Cluster, first: str, second: str) -> PrincipalsCompared:
     """Return what each of two principals can do, side by side; `User:*` is somebody whom no ACL names."""

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from aclweb.acl.model import ANY_USER, AccessRequest, ResourceType, name_text
+from aclweb.acl.model import AccessRequest, ResourceType, name_text
 from aclweb.clusters import Known
-from aclweb.insights.current import current_load
-from aclweb.insights.requests import requests_of
+from aclweb.insights.principals import knows_principal
 from aclweb.inventory.current import ClusterView
 from aclweb.web.shell import links
+
+__all__ = ["UnknownName", "knows_principal", "unknown_names"]
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,6 @@ def _unknown_topic(view: ClusterView, name: str) -> list[UnknownName]:
             next_word="Check it as a new topic",
         )
     ]
-
-
-def knows_principal(view: ClusterView, principal: str) -> bool:
-    """Whether an ACL, the declared super users or the newest log name this principal."""
-    if principal == ANY_USER or principal in view.settings.super_users:
-        return True
-    if view.loaded.naming(principal):
-        return True
-    load = current_load(view.cluster)
-    return load is not None and requests_of(load, principal=principal).exists()
 
 
 def _what_if(view: ClusterView) -> str:
