@@ -477,11 +477,7 @@ def denials_in(
     just_read: bool = False,
 ) -> Sequence[Denial]:
     """Return the same of one load. number: how many there are, where the caller knows. just_read: as in `in_force`."""
-    groups = groups_of(load, 0)
-    if resource is not None:
-        groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
-    if principal is not None:
-        groups = groups.filter(principal=principal)
+    groups = _about(groups_of(load, 0), resource, principal)
     states = states_of(cluster, load, groups, in_force_since)
     window = days_of(load, 0)
     now = in_force(cluster, just_read=just_read)
@@ -489,10 +485,11 @@ def denials_in(
     return LazyRows(groups.count() if number is None else number, made)
 
 
-def load_with_denials(cluster: Cluster, resource: Resource) -> tuple[Load | None, int]:
-    """Return the current load and how many groups of denials it holds on a resource; one query."""
-    groups = DenialGroup.objects.filter(load=OuterRef("pk"), lines__gt=0)
-    groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
+def load_with_denials(
+    cluster: Cluster, *, resource: Resource | None = None, principal: str | None = None
+) -> tuple[Load | None, int]:
+    """Return the current load and how many groups of denials it holds: see `denials_of`; one query."""
+    groups = _about(DenialGroup.objects.filter(load=OuterRef("pk"), lines__gt=0), resource, principal)
     number = groups.order_by().values("load").annotate(number=Count("pk")).values("number")
     load = current_loads(cluster).annotate(denials_on=Coalesce(Subquery(number), 0)).first()
     return load, load.denials_on if load is not None else 0
@@ -547,6 +544,15 @@ def groups_of(load: Load, days: int) -> QuerySet[DenialGroup]:
         in_window=F(column), has_burst=Case(When(bursts, then=True), default=False)
     )
     return groups.filter(in_window__gt=0)
+
+
+def _about(
+    groups: QuerySet[DenialGroup], resource: Resource | None, principal: str | None
+) -> QuerySet[DenialGroup]:
+    """Return the groups on one resource, of one principal, or both."""
+    if resource is not None:
+        groups = groups.filter(resource_type=resource.resource_type.name, resource_name=resource.name)
+    return groups if principal is None else groups.filter(principal=principal)
 
 
 def _stormy(groups: Any, wanted: Wanted) -> QuerySet[DenialGroup]:

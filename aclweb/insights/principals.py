@@ -153,11 +153,18 @@ def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFil
 
 def knows_principal(view: ClusterView, principal: str) -> bool:
     """Whether an ACL, the declared super users or the newest log name this principal."""
+    return is_declared(view, principal) or is_logged(current_load(view.cluster), principal)
+
+
+def is_declared(view: ClusterView, principal: str) -> bool:
+    """Whether an ACL or the declared super users name this principal; no query."""
     if principal == ANY_USER or principal in view.settings.super_users:
         return True
-    if view.loaded.naming(principal):
-        return True
-    load = current_load(view.cluster)
+    return bool(view.loaded.naming(principal))
+
+
+def is_logged(load: Load | None, principal: str) -> bool:
+    """Whether a log names this principal; one query where there is one."""
     return load is not None and requests_of(load, principal=principal).exists()
 
 

@@ -78,6 +78,7 @@ PAGES = {
     "principals": "/c/test-eu/principals/",
     "a principal": "/c/test-eu/principal/?name=User:dan",
     "hosts of a principal": "/c/test-eu/principal/?name=User:dan&tab=seen",
+    "denials of a principal": "/c/test-eu/principal/?name=User:bob&tab=denials",
     "two principals": "/c/test-eu/principal/compare/?name=User:dan&with=User:cat",
     "a principal to clone": "/c/test-eu/principal/clone/?name=User:dan",
     "names mapped": f"/c/test-eu/mapping/?{urlencode(MAPPING)}",

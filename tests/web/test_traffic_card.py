@@ -13,7 +13,7 @@ from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 - a fix
 from tests.insights.results import file, request, write_result
 
 TOPIC = "/c/test-eu/topics/payments.eu?tab=traffic"
-BOB = "/c/test-eu/principal/?name=User:bob"
+BOB = "/c/test-eu/principal/?name=User:bob&tab=traffic"
 REQUESTS = [
     request("User:bob", "READ", "payments.eu", allowed=True, decided_now="ALLOWED", lines=70),
     request(

@@ -220,7 +220,7 @@ def test_a_word_of_no_sort_is_reported(page_of, used):
     [
         "/c/test-eu/acls/",
         "/c/test-eu/topics/orders?tab=traffic",
-        "/c/test-eu/principal/?name=User:bob",
+        "/c/test-eu/principal/?name=User:bob&tab=traffic",
         "/c/test-eu/principal/least-privilege/?name=User:bob",
         "/c/test-eu/insights/",
         "/c/test-eu/insights/coverage/",

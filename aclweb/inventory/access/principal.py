@@ -91,9 +91,14 @@ class PrincipalAccess:
     counts: dict[tuple[ResourceType, Operation], int]
 
 
-def principal_access(cluster: Cluster, principal: str, *, as_of: Moment | None = None) -> PrincipalAccess:
-    """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names."""
-    view = in_force(cluster, as_of)
+def principal_access(
+    cluster: Cluster, principal: str, *, as_of: Moment | None = None, just_read: bool = False
+) -> PrincipalAccess:
+    """Return what this principal can do, now or `as_of`; `User:*` means somebody whom no ACL names.
+
+    just_read: as in `in_force`.
+    """
+    view = in_force(cluster, as_of, just_read=just_read)
     known = tuple(view.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
     question = ("principal_access", principal, view.settings, known)
     return view.loaded.remember(question, lambda: access_of(view, principal))

@@ -56,7 +56,7 @@ class Asked:
     @classmethod
     def of(cls, cluster: Cluster, moment: AsOf, page: ResourcePage, number: int) -> Self:
         """Return what the tabs ask about; one query."""
-        return cls(cluster, moment, page, *load_with_denials(cluster, page.access.resource), number)
+        return cls(cluster, moment, page, *load_with_denials(cluster, resource=page.access.resource), number)
 
     @property
     def resource(self) -> Resource:
@@ -110,7 +110,13 @@ def _denied(asked: Asked) -> dict[str, Any]:
         number=asked.denials,
         just_read=True,
     )
-    return {"denials": found, "denials_shown": found[:DENIALS_SHOWN]}
+    page = page_of(found, asked.number, DENIALS_SHOWN)
+    return {
+        "denials_about": "resource",
+        "denials": found,
+        "denials_page": page,
+        "denials_shown": page.object_list,
+    }
 
 
 def _groups(asked: Asked) -> dict[str, Any]:

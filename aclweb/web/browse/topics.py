@@ -23,7 +23,10 @@ from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked
 
 # What htmx swaps in of a tab.
-PARTS = {tab: f"browse/topics/_{tab}.html" for tab in ("access", "groups", "history")}
+PARTS = {
+    **{tab: f"browse/topics/_{tab}.html" for tab in ("access", "groups", "history")},
+    "denials": "browse/_denials.html",
+}
 
 
 @login_required

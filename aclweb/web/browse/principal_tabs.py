@@ -1,0 +1,194 @@
+"""Which tabs has the page of one principal, and what does each of them ask for?
+
+Each tab is an address of its own, `?tab=denials`, and asks only for what it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from aclweb.acl.model import ANY_USER, AclBinding, Operation, PermissionType, ResourceType
+from aclweb.acl.notation import binding_key
+from aclweb.insights.coverage import coverage
+from aclweb.insights.denials import denials_in, load_with_denials
+from aclweb.insights.models import Load
+from aclweb.insights.principal_hosts import hosts_seen
+from aclweb.insights.queries import usage_of
+from aclweb.insights.readers import groups_used
+from aclweb.insights.traffic import Traffic, traffic_in
+from aclweb.inventory.access import PrincipalAccess, Reach
+from aclweb.inventory.models import Cluster
+from aclweb.web.browse import traffic_card, use_days
+from aclweb.web.browse.insight_tabs import Tab, since_in_force
+from aclweb.web.shell import links
+from aclweb.web.shell.as_of import AsOf
+from aclweb.web.shell.paging import page_of
+
+FIELD = "tab"
+ROWS_SHOWN = 15
+ACLS_SHOWN = 24  # the list of ACLs has all of them
+DENIALS_SHOWN = 20
+HOSTS_SHOWN = 8
+NAMES_SHOWN = 6  # of resources that share a row
+
+
+@dataclass(frozen=True)
+class FoldedReach:
+    """Resources of one type with which a principal may do the same, through the same ACLs."""
+
+    names: tuple[str, ...]
+    resource_type: ResourceType
+    operations: tuple[Operation, ...]
+    determining: tuple[AclBinding, ...]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        return self.names[:NAMES_SHOWN]
+
+    @property
+    def more(self) -> int:
+        return len(self.names) - len(self.shown)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The principal that a page is about, and the moment.
+
+    load: of the log, None without one; denials: how many groups of denials of the principal it holds.
+    number: of the page that is asked for, of a tab whose list has pages.
+    """
+
+    cluster: Cluster
+    moment: AsOf
+    found: PrincipalAccess
+    load: Load | None
+    denials: int
+    number: int
+
+    @classmethod
+    def of(cls, cluster: Cluster, moment: AsOf, found: PrincipalAccess, number: int) -> Self:
+        """Return what the tabs ask about; one query."""
+        load, denials = load_with_denials(cluster, principal=found.principal)
+        return cls(cluster, moment, found, load, denials, number)
+
+    def url(self, tab: str) -> str:
+        """Return the address of a tab; the first one has that of the page."""
+        page = links.principal(self.cluster, self.found.principal)
+        return self.moment.kept_in(links.with_field(page, FIELD, "" if tab == "access" else tab))
+
+
+def tab_asked(query: Mapping[str, str]) -> str:
+    """Return which tab `?tab=` names; for any other word the first one."""
+    asked = query.get(FIELD, "")
+    return asked if asked in _WORDS else "access"
+
+
+def shown(asked: Asked, tab: str) -> dict[str, Any]:
+    """Return the tabs with the number of denials, and what the tab shows."""
+    denials = asked.denials if asked.load is not None else None
+    tabs = [
+        Tab(
+            name,
+            word,
+            asked.url(name),
+            denials if name == "denials" else None,
+            "deny" if name == "denials" and denials else "",
+        )
+        for name, word in _WORDS.items()
+    ]
+    return {"tabs": tabs, FIELD: tab, **_SHOWN[tab](asked)}
+
+
+def _access(asked: Asked) -> dict[str, Any]:
+    """Return what it can do, and through which ACLs."""
+    acls = _in_order(asked.found)
+    return {
+        "page": page_of(_folded(asked.found.resources), asked.number, ROWS_SHOWN),
+        "uses": usage_of(asked.cluster, [binding_key(acl) for acl in acls[:ACLS_SHOWN]], load=asked.load),
+        "acls": acls[:ACLS_SHOWN],
+        "acls_count": len(acls),
+    }
+
+
+def _denied(asked: Asked) -> dict[str, Any]:
+    """Return a page of the groups of denials of the principal, the latest first."""
+    if asked.load is None or not asked.denials:
+        return {"coverage": coverage(asked.cluster)}
+    found = denials_in(
+        asked.load,
+        asked.cluster,
+        principal=asked.found.principal,
+        in_force_since=since_in_force(asked.cluster),
+        number=asked.denials,
+        just_read=True,
+    )
+    page = page_of(found, asked.number, DENIALS_SHOWN)
+    return {
+        "denials_about": "principal",
+        "denials": found,
+        "denials_page": page,
+        "denials_shown": page.object_list,
+    }
+
+
+def _seen(asked: Asked) -> dict[str, Any]:
+    """Return where and with which groups the log has seen the principal, and what its own ACLs name; three queries."""
+    load, found = asked.load, asked.found
+    hosts = hosts_seen(load, found.principal, HOSTS_SHOWN + 1) if load else ()
+    used = groups_used(load, [found.principal]) if load else {}
+    return {
+        "load": load,
+        "hosts": hosts[:HOSTS_SHOWN],
+        "more_hosts": len(hosts) > HOSTS_SHOWN,
+        "acl_hosts": sorted({acl.host for acl in found.own}),
+        "used_groups": used.get(found.principal, ()),
+        "groups_may": found.counts.get((ResourceType.GROUP, Operation.READ), 0),
+    }
+
+
+def _traffic(asked: Asked) -> dict[str, Any]:
+    """Return the card of what the log shows."""
+    name = asked.found.principal
+    logged = traffic_in(asked.load, principal=name) if asked.load is not None else Traffic(None)
+    days_url = use_days.address(asked.cluster, principal=name)
+    return traffic_card.shown(asked.cluster, logged, about="principal", days_url=days_url)
+
+
+def _in_order(found: PrincipalAccess) -> list[AclBinding]:
+    """Return the ACLs that match a principal in the order of a reader: what denies, its own, those for any user."""
+    denies = sorted(found.denies, key=lambda acl: acl.principal == ANY_USER)
+    allows = [acl for acl in (*found.own, *found.inherited) if acl.permission_type is not PermissionType.DENY]
+    return [*denies, *allows]
+
+
+def _folded(resources: Iterable[Reach]) -> list[FoldedReach]:
+    """Return resources with those together that share type, operations and ACLs, each where its first one was."""
+    alike: dict[tuple[object, ...], list[Reach]] = {}
+    for reach in resources:
+        key = (reach.resource.resource_type, reach.operations, reach.determining)
+        alike.setdefault(key, []).append(reach)
+    return [
+        FoldedReach(
+            tuple(reach.resource.name for reach in reaches),
+            reaches[0].resource.resource_type,
+            reaches[0].operations,
+            reaches[0].determining,
+        )
+        for reaches in alike.values()
+    ]
+
+
+_WORDS = {
+    "access": "Access",
+    "denials": "Denials",
+    "seen": "Hosts and groups",
+    "traffic": "Traffic",
+}
+_SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
+    "access": _access,
+    "denials": _denied,
+    "seen": _seen,
+    "traffic": _traffic,
+}

@@ -1,0 +1,96 @@
+"""Does the page of a principal part into tabs of few queries, and show its own denials with their states?"""
+
+import re
+from html import unescape
+
+import pytest
+
+from aclweb.insights.denial_marks import mark
+from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
+from tests.insights.results import request
+
+PAGE = "/c/test-eu/principal/?name=User:bob"
+REQUESTS = [
+    request("User:bob", "READ", "payments.eu", allowed=True, decided_now="ALLOWED", lines=70),
+    request("User:bob", "WRITE", "payments.eu", lines=4),
+    request("User:bob", "READ", "billing", resource_type="GROUP", lines=2),
+    request("User:eve", "READ", "payments.us", lines=3),
+]
+
+
+@pytest.mark.parametrize("name", ["User:bob", "User:nobody"])
+@pytest.mark.parametrize("tab", ["", "denials", "seen", "traffic"])
+def test_each_tab_takes_few_queries(given, signed_in, ada, name, tab, django_assert_max_num_queries):  # noqa: F811
+    given(requests=REQUESTS)
+    browser = signed_in(ada)
+    address = f"/c/test-eu/principal/?name={name}&tab={tab}"
+    browser.get(address)
+
+    with django_assert_max_num_queries(12):
+        page = browser.get(address)
+
+    assert page.context["tab"] == (tab or "access")
+    assert ("Unknown name." in page.content.decode()) == (name == "User:nobody")
+
+
+def test_the_denials_of_a_principal_are_its_own_and_lead_to_the_inbox(given, signed_in, ada):  # noqa: F811
+    given(requests=REQUESTS)
+    browser = signed_in(ada)
+
+    page = browser.get(f"{PAGE}&tab=denials")
+    shown = unescape(page.content.decode())
+
+    denials = {each.resource.name: each for each in page.context["denials"]}
+    assert set(denials) == {"payments.eu", "billing"}
+    assert "payments.us" not in shown
+    for each in denials.values():
+        assert f"/c/test-eu/insights/?days=all&open={each.key}#denials" in shown
+    assert re.search(r'aria-current="page">Denials <span class="count" data-tone="deny">2<', shown)
+
+
+def test_a_denial_has_the_state_that_somebody_gave_it(given, signed_in, ada):  # noqa: F811
+    cluster = given(requests=REQUESTS).cluster
+    browser = signed_in(ada)
+    (group,) = [
+        each
+        for each in browser.get(f"{PAGE}&tab=denials").context["denials"]
+        if each.resource.name == "billing"
+    ]
+    mark(cluster=cluster, key=group.key, denial="READ", actor=ada, state="expected", reason="It may not.")
+
+    page = browser.get(f"{PAGE}&tab=denials")
+
+    assert {each.resource.name: each.state for each in page.context["denials"]} == {
+        "billing": "expected",
+        "payments.eu": "new",
+    }
+
+
+def test_a_principal_without_denials_says_what_the_log_covers(given, signed_in, ada):  # noqa: F811
+    given(requests=REQUESTS)
+
+    page = signed_in(ada).get("/c/test-eu/principal/?name=User:ops&tab=denials")
+
+    assert "None. " in page.content.decode()
+    assert "cannot tell" not in page.content.decode().split('id="denials"')[1].split("</section>")[0]
+    assert '<span class="count">0</span>' in page.content.decode()
+
+
+def test_without_a_log_nothing_is_said_of_denials(read_cluster, signed_in, ada):  # noqa: F811
+    page = signed_in(ada).get(f"{PAGE}&tab=denials").content.decode()
+
+    part = page.split('id="denials"')[1].split("</section>")[0]
+    assert "cannot tell" in part
+    assert "None." not in part
+
+
+def test_denials_come_in_pages_that_keep_the_tab(given, signed_in, ada, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("aclweb.web.browse.principal_tabs.DENIALS_SHOWN", 1)
+    given(requests=REQUESTS)
+
+    page = signed_in(ada).get(f"{PAGE}&tab=denials&page=2")
+    part = signed_in(ada).get(f"{PAGE}&tab=denials&page=2", headers={"HX-Request": "true"}).content.decode()
+
+    assert len(page.context["denials_shown"]) == 1
+    assert "?name=User%3Abob&amp;tab=denials&amp;page=1" in page.content.decode()
+    assert part.strip().startswith('<section class="card" id="denials"')
