@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -13,11 +14,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.api.asking import asked_now, word_asked
+from aclweb.api.dismissals import DismissalSerializer
 from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AclSerializer
 from aclweb.api.size import FittingPage
-from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
+from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings, dismissals
 from aclweb.inventory.findings import pages as finding
+from aclweb.inventory.models import Cluster, DismissedFinding
 
 _RULE = re.compile("[a-z][a-z-]{0,39}")
 
@@ -27,6 +30,9 @@ FINDINGS, CAN_GO, PROPOSALS, DISMISSED = "findings", "can-go", "proposals", "dis
 class FindingSerializer(serializers.Serializer[Any]):
     """One finding; `extra` and `counterexample` are of proposals."""
 
+    number = serializers.IntegerField(
+        help_text="By which it is dismissed; each new snapshot numbers findings anew."
+    )
     rule = serializers.CharField()
     severity = serializers.ChoiceField(choices=[str(severity) for severity in SEVERITIES])
     sentence = serializers.CharField()
@@ -41,6 +47,9 @@ class FindingSerializer(serializers.Serializer[Any]):
     )
     extra = serializers.IntegerField(help_text="How many answers a proposal would change.")
     counterexample = serializers.CharField(help_text="One of them, as a sentence.", allow_blank=True)
+    dismissal = DismissalSerializer(
+        allow_null=True, help_text="Who dismissed it, when, why and until when; null where nobody has."
+    )
 
 
 class FindingsSerializer(serializers.Serializer[Any]):
@@ -107,8 +116,13 @@ class FindingList(APIView):
             counts = found.count()
             rows = pages.of(listed)
             cut = FittingPage(len(rows))
+            by_whom = (
+                _dismissals_of(asked.view.cluster, rows)
+                if request.query_params.get("show") == DISMISSED
+                else {}
+            )
             answer |= {
-                "findings": cut.rows([_as_dict(row, cut) for row in rows]),
+                "findings": cut.rows([_as_dict(row, by_whom.get((row.rule, row.key)), cut) for row in rows]),
                 "is_complete": cut.is_complete,
                 "counts": {
                     **counts.by_severity,
@@ -122,8 +136,17 @@ class FindingList(APIView):
         return Response(answer)
 
 
-def _as_dict(row: finding.FindingRow, cut: FittingPage) -> dict[str, Any]:
+def _dismissals_of(
+    cluster: Cluster, rows: Iterable[finding.FindingRow]
+) -> dict[tuple[str, str], DismissedFinding]:
+    """Return the dismissals of these findings by lint rule and key of the ACL; one query."""
+    found = dismissals(cluster).filter(acl_key__in={row.key for row in rows})
+    return {(each.rule, each.acl_key): each for each in found}
+
+
+def _as_dict(row: finding.FindingRow, dismissal: DismissedFinding | None, cut: FittingPage) -> dict[str, Any]:
     return {
+        "number": row.number,
         "rule": row.rule,
         "severity": row.severity,
         "sentence": row.sentence,
@@ -133,6 +156,7 @@ def _as_dict(row: finding.FindingRow, cut: FittingPage) -> dict[str, Any]:
         "can_go": row.can_go,
         "extra": row.extra,
         "counterexample": row.counterexample,
+        "dismissal": DismissalSerializer(dismissal).data if dismissal is not None else None,
     }
 
 

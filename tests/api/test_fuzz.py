@@ -1,6 +1,6 @@
 """Whatever a program sends, the API answers in the shapes that its schema promises, and never fails.
 
-Schemathesis makes the requests from the schema. It signs in as somebody who may look, so
+Schemathesis makes the requests from the schema. It signs in as the administrator of the cluster, so
 that a request gets as far as the question itself.
 """
 
@@ -32,6 +32,9 @@ from aclweb.changes.models import Computation
 from aclweb.changes.question import what_if
 from aclweb.insights.models import Analysis, AnalysisRow
 from aclweb.inventory.current import in_force
+from aclweb.inventory.findings import dismiss
+from aclweb.inventory.findings import pages as finding
+from aclweb.inventory.models import DismissedFinding, StoredFinding
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
@@ -47,6 +50,8 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/what-if/", "POST"),
     ("/api/v1/clusters/{slug}/needs/", "POST"),
     ("/api/v1/clusters/{slug}/findings/", "GET"),
+    ("/api/v1/clusters/{slug}/findings/{number}/dismiss/", "POST"),
+    ("/api/v1/clusters/{slug}/dismissals/{number}/", "DELETE"),
     ("/api/v1/clusters/{slug}/log-sources/", "GET"),
     ("/api/v1/clusters/{slug}/owners/", "GET"),
     ("/api/v1/clusters/{slug}/principals/", "GET"),
@@ -82,14 +87,23 @@ def api():
 
 
 @pytest.fixture
-def secret(cluster, cho, monkeypatch) -> str:
+def secret(cluster, dot, monkeypatch) -> str:
     monkeypatch.setattr(SimpleRateThrottle, "allow_request", lambda *_: True)
     acls = [allow("User:bob", "READ", "orders.", pattern="PREFIXED"), deny("User:bob", "READ", "orders.x")]
+    acls.append(allow("User:bob", "READ", "orders.eu"))
     with FakeCluster(bindings=acls, topics=["orders.eu"]) as fake:
         sync(cluster, client=fake)
-    asking.ask(what_if(in_force(cluster), Delta(add=(allow("User:cat", "READ", "*"),))), person=cho)
+    asking.ask(what_if(in_force(cluster), Delta(add=(allow("User:cat", "READ", "*"),))), person=dot)
     computing.run_next("worker")
-    return tokens.issue(cho, "fuzzing", days=1)[1]
+    return tokens.issue(dot, "fuzzing", days=1)[1]
+
+
+def dismissed_already(cluster, person) -> DismissedFinding:
+    """The dismissal of one of two findings or more."""
+    finding.findings(in_force(cluster))
+    found = StoredFinding.objects.filter(is_proposal=False).order_by("pk")
+    assert found.count() > 1
+    return dismiss(found[0], actor=person, reason="Kept.", cluster=cluster)
 
 
 def analysed_already(cluster) -> Analysis:
@@ -119,11 +133,12 @@ def test_every_operation_of_the_schema_is_tried(api):
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_no_request_makes_the_api_fail_or_break_its_schema(api, secret, cluster, path, method):
+def test_no_request_makes_the_api_fail_or_break_its_schema(api, secret, cluster, dot, path, method):
     operation = api[path][method]
     modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
 
     done = analysed_already(cluster)
+    dismissal = dismissed_already(cluster, dot)
 
     @settings(
         max_examples=CASES,
@@ -143,6 +158,9 @@ def test_no_request_makes_the_api_fail_or_break_its_schema(api, secret, cluster,
                 case.path_parameters["address"] = (
                     done if "analyses" in path else Computation.objects.order_by("pk")[0]
                 ).address
+            if "number" in case.path_parameters:
+                own = StoredFinding.objects.filter(dismissed_until=None, is_proposal=False)
+                case.path_parameters["number"] = dismissal.pk if "dismissals" in path else own[0].pk
         case.call_and_validate(
             headers={"Authorization": f"Bearer {secret}"},
             checks=CHECKS,

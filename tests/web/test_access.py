@@ -252,6 +252,11 @@ TABLE: dict[str, Row] = {
     "api:what-if": Row(f"{A}what-if/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
     "api:needs": Row(f"{A}needs/", API_SEEN, "post", {"actions": ["consume"]}, as_json=True),
     "api:findings": Row(f"{A}findings/", API_SEEN),
+    # No finding and no dismissal has this number.
+    "api:finding-dismiss": Row(
+        f"{A}findings/999/dismiss/", (401, 404, 403, 404, 404, 404), "post", {"reason": "Kept."}, as_json=True
+    ),
+    "api:dismissal": Row(f"{A}dismissals/999/", (401, 404, 403, 404, 404, 404), "delete"),
     "api:log-sources": Row(f"{A}log-sources/", API_SEEN),
     "api:denials": Row(f"{A}denials/", API_SEEN),
     "api:coverage": Row(f"{A}coverage/", API_SEEN),
@@ -386,8 +391,8 @@ def ask(browser, row: Row, change):
         key: filled(value, change) if isinstance(value, str) else value for key, value in row.body.items()
     }
     options = {"content_type": "application/json"} if row.as_json else {}
-    if row.method == "get":
-        return browser.get(filled(row.path, change))
+    if row.method in ("get", "delete"):
+        return getattr(browser, row.method)(filled(row.path, change))
     return browser.post(filled(row.path, change), json.dumps(body) if row.as_json else body, **options)
 
 
