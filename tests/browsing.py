@@ -101,7 +101,7 @@ def window(windows: Windows, live_server: LiveServer) -> Iterator[Callable[..., 
         if person is not None:
             sign_in(page.context, person, live_server.url)
         page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.emulate_media(color_scheme=theme, reduced_motion=motion)
+        page.emulate_media(media="screen", color_scheme=theme, reduced_motion=motion)
         page.site = live_server.url
         page.watch = Watch(page, live_server.url)
         if path is not None:

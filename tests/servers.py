@@ -109,7 +109,7 @@ def fresh() -> str:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have probes give a server seconds: on a busy machine a JVM's first handshake takes longer than one may wait."""
-    monkeypatch.setattr("aclweb.inventory.management.commands.cluster._PROBE_SECONDS", 60.0)
+    monkeypatch.setattr("aclweb.inventory.checks.checking._PROBE_SECONDS", 60.0)
     monkeypatch.setattr("aclweb.clusters.connection.reachability._HANDSHAKE_SECONDS", 30.0)
 
 

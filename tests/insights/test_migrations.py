@@ -197,16 +197,16 @@ def test_bursts_of_loaded_denials_and_the_last_good_read_are_found_when_migratin
         executor = MigrationExecutor(connection)
         executor.migrate([("insights", "0012_analyses")])
         before = executor.loader.project_state([("insights", "0012_analyses")]).apps
-        cluster = (
-            before.get_model("inventory", "Cluster").objects.using(database).create(slug="old", name="old")
-        )
-        before.get_model("insights", "Refresh").objects.using(database).create(cluster=cluster, tried_at=now)
+        # Of the tables of now: those of clusters are not taken back.
+        cluster = _old_cluster(database)
+        refreshes = before.get_model("insights", "Refresh").objects.using(database)
+        refreshes.create(cluster_id=cluster.pk, tried_at=now)
         facts = {"lines_read": 1, "lines_parsed": 1, "lines_unparsed": 0, "manifest": {}}
         load = (
             before.get_model("insights", "Load")
             .objects.using(database)
             .create(
-                cluster=cluster,
+                cluster_id=cluster.pk,
                 first_at=datetime(2026, 6, 1, tzinfo=UTC),
                 last_at=datetime(2026, 11, 20, tzinfo=UTC),
                 **facts,

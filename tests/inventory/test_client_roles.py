@@ -77,11 +77,11 @@ def test_an_application_whose_topics_begin_with_its_group_is_of_streams(view_of)
     [
         (deny("User:bob", "READ", "orders"), "denied"),
         (allow("User:bob", "ALL", "orders"), "everything"),
-        (allow("User:bob", "DELETE", "orders"), "admin"),
-        (allow("User:bob", "ALTER", "kafka-cluster", resource_type="CLUSTER"), "admin"),
-        (allow("User:bob", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER"), "admin"),
+        (allow("User:bob", "DELETE", "orders"), "administrator"),
+        (allow("User:bob", "ALTER", "kafka-cluster", resource_type="CLUSTER"), "administrator"),
+        (allow("User:bob", "DESCRIBE", "kafka-cluster", resource_type="CLUSTER"), "administrator"),
         (allow("User:bob", "CLUSTER_ACTION", "kafka-cluster", resource_type="CLUSTER"), "broker"),
-        (allow("User:bob", "CREATE", "orders"), "admin"),
+        (allow("User:bob", "CREATE", "orders"), "administrator"),
         (allow("User:bob", "UNKNOWN", "orders"), "unknown"),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_consumer_without_a_group_is_incomplete_until_any_acl_allows_one(view_
     assert missing(anybody, "User:bob", "consumer") == ()
 
 
-def test_nothing_is_incomplete_where_everyone_is_allowed_by_default_or_is_a_super_user(cluster, view_of):
+def test_nothing_is_incomplete_where_all_are_allowed_anyway(cluster, view_of):
     cluster.super_users, cluster.allow_everyone = "User:root", False
     cluster.save()
     view = view_of(allow("User:root", "READ", "orders"))

@@ -239,7 +239,7 @@ def test_the_acls_of_a_principal_are_counted_alike(browser):
             .context["page"]
             .paginator.count
         )
-        assert (listed, denied) == (row.own, row.denies), row.principal
+        assert (listed, denied) == (row.acls, row.denies), row.principal
 
 
 @pytest.mark.parametrize("kind", ["TOPIC", "GROUP"])

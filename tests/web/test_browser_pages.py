@@ -323,7 +323,7 @@ def test_the_past_is_chosen_and_left_again_without_scripts(visit):
     assert "principal=User%3Adan" in page.url
     page.get_by_role("link", name="Back to now").click()
 
-    assert page.get_by_text("No ACL matches these filters").is_visible()
+    page.get_by_text("No ACL matches these filters").wait_for()
 
 
 def test_without_scripts_a_log_line_is_pasted_and_answered(visit):

@@ -92,10 +92,11 @@ class _Counted(HTMLParser):
         self.nodes = 0
         self.feed(text)
 
-    def handle_starttag(self, *_: object) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.nodes += 1
 
-    handle_startendtag = handle_starttag
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.nodes += 1
 
 
 def test_the_page_of_any_draft_has_at_most_2000_nodes_and_50_kilobytes(synced, ada, signed_in):  # noqa: F811

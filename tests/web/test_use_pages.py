@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -182,7 +183,10 @@ def test_without_a_log_the_pages_say_so(page_of):
 def test_the_list_of_acls_leads_to_the_days_of_each(give, page_of):
     give()
 
-    assert f"{DAYS}?acl={binding_key(BINDINGS[0])}" in page_of("/c/test-eu/acls/")
+    menus = re.findall(r'href="(one/[^"]+)"', page_of("/c/test-eu/acls/"))
+
+    days = f"{DAYS}?acl={binding_key(BINDINGS[0])}"
+    assert sum(days in page_of(f"/c/test-eu/acls/{html.unescape(menu)}") for menu in menus) == 1
 
 
 @pytest.mark.parametrize("subject", ["principal=User:bob", f"acl={binding_key(BINDINGS[0])}"])

@@ -51,7 +51,9 @@ ROLES: Mapping[str, ClientRole] = {
         ),
         ClientRole("observer", "Observer", "They show that resources exist."),
         ClientRole("everything", "Every operation", "They allow every operation on what they name."),
-        ClientRole("admin", "Administrator", "For creating, deleting, changing or configuring resources."),
+        ClientRole(
+            "administrator", "Administrator", "For creating, deleting, changing or configuring resources."
+        ),
         ClientRole("broker", "Broker", "For requests between brokers."),
         ClientRole("unknown", "Unknown", "They have a word that this version of aclweb does not know."),
     )
@@ -115,8 +117,8 @@ def _role(acl: AclBinding, held: _Held) -> str:
     if operation is Operation.CLUSTER_ACTION:
         return "broker"
     if operation is Operation.ALL:
-        return "admin" if kind is ResourceType.CLUSTER else "everything"
-    return "unknown" if operation is Operation.UNKNOWN or kind is ResourceType.UNKNOWN else "admin"
+        return "administrator" if kind is ResourceType.CLUSTER else "everything"
+    return "unknown" if operation is Operation.UNKNOWN or kind is ResourceType.UNKNOWN else "administrator"
 
 
 def _applications(allows: Iterable[AclBinding]) -> frozenset[str]:
