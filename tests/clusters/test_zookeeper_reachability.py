@@ -70,7 +70,9 @@ def test_mutual_tls_is_added_checked_and_read_with_files_on_the_command_line(kee
     told = json.loads(capsys.readouterr().out)
     assert {right["right"]: right["answer"] for right in told["rights"]} == {
         "reach": "yes",
+        "TLS": "yes",
         "log in": "yes",
+        "cluster id": "yes",
         "Describe": "yes",
         "znode write": "yes",
         "topics": "yes",
