@@ -445,6 +445,7 @@ SPECTACULAR_SETTINGS = {
         "ChangeStateEnum": "aclweb.changes.models.Change.State",
         "ComputationStateEnum": "aclweb.changes.models.Computation.State",
         "ItemStateEnum": "aclweb.changes.models.ChangeItem.State",
+        "CheckStateEnum": "aclweb.inventory.models.ConnectionCheck.State",
         "NamesKnownEnum": "aclweb.api.serializers.NAMES_KNOWN",
         "ResultEnum": "aclweb.api.serializers.RESULTS",
         "HostResultEnum": "aclweb.api.serializers.HOST_RESULTS",

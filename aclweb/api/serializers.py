@@ -24,6 +24,7 @@ from aclweb.acl.model import (
 from aclweb.acl.notation import binding_from_dict, request_from_dict
 from aclweb.clusters import Known
 from aclweb.inventory.current import broker_settings
+from aclweb.inventory.lists import paused_sentence
 from aclweb.inventory.models import Cluster
 
 Value = TypeVar("Value")
@@ -150,6 +151,12 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
         choices=NAMES_KNOWN, source="groups_listed", help_text="The same for groups."
     )
 
+    paused = serializers.BooleanField(source="is_paused", help_text="Whether nothing connects to it.")
+    paused_by = serializers.CharField(allow_blank=True, help_text="Who paused it; empty while it is synced.")
+    paused_sentence = serializers.SerializerMethodField(
+        help_text="Since when, and what waits; empty while it is synced."
+    )
+
     class Meta:
         model = Cluster
         fields = [
@@ -164,6 +171,10 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "topics_known",
             "groups_known",
             "changes_enabled",
+            "paused",
+            "paused_at",
+            "paused_by",
+            "paused_sentence",
             "state",
             "state_sentence",
             "tried_at",
@@ -177,6 +188,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
 
     def get_authorizer_told(self, cluster: Cluster) -> str:
         return broker_settings.authorizer(cluster).without_version
+
+    def get_paused_sentence(self, cluster: Cluster) -> str:
+        return paused_sentence(cluster)
 
     def get_acls(self, cluster: Cluster) -> int | None:
         return cluster.revision.acls if cluster.revision else None

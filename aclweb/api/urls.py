@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView
 from aclweb.api import (
     analyses,
     changes,
+    clusters,
     comparing,
     computations,
     dismissals,
@@ -22,8 +23,9 @@ app_name = "api"
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("v1/clusters/", views.ClusterList.as_view(), name="clusters"),
-    path("v1/clusters/<slug:slug>/", views.ClusterDetail.as_view(), name="cluster"),
+    path("v1/clusters/", clusters.ClusterList.as_view(), name="clusters"),
+    path("v1/clusters/<slug:slug>/", clusters.ClusterDetail.as_view(), name="cluster"),
+    path("v1/clusters/<slug:slug>/check/", clusters.ClusterCheck.as_view(), name="check"),
     path("v1/clusters/<slug:slug>/acls/", views.AclList.as_view(), name="acls"),
     path("v1/clusters/<slug:slug>/affecting/", views.Affecting.as_view(), name="affecting"),
     path("v1/clusters/<slug:slug>/decide/", views.Decide.as_view(), name="decide"),

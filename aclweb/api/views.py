@@ -1,4 +1,4 @@
-"""How does a program see it: clusters, ACLs, decisions and what-ifs, read from what is stored.
+"""How does a program see it: ACLs, decisions and what-ifs, read from what is stored.
 
 No view calls a cluster. A cluster that the caller may not see answers 404, as one that
 does not exist. Every answer names the revision it was computed on.
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aclweb.accounts.access import cluster_or_404, visible_clusters
+from aclweb.accounts.access import cluster_or_404
 from aclweb.acl.authorizer import (
     Basis,
     Decision,
@@ -51,7 +49,6 @@ from aclweb.api.paging import PAGE, SIZE, Pages
 from aclweb.api.serializers import (
     AclPageSerializer,
     AffectingSerializer,
-    ClusterSerializer,
     DecisionSerializer,
     RequestSerializer,
     WhatIfRequestSerializer,
@@ -62,29 +59,6 @@ from aclweb.changes.preview import TooMuch, preview
 from aclweb.changes.question import what_if
 from aclweb.inventory import lists
 from aclweb.inventory.current import view as current
-from aclweb.inventory.models import Cluster
-
-
-class ClusterList(generics.ListAPIView[Cluster]):
-    """The clusters that you may see, by name."""
-
-    serializer_class = ClusterSerializer
-    permission_classes = [IsAuthenticated]
-
-    def get_queryset(self) -> QuerySet[Cluster]:
-        if getattr(self, "swagger_fake_view", False):
-            return Cluster.objects.none()
-        return visible_clusters(self.request.user).select_related("revision").order_by("name")
-
-
-class ClusterDetail(APIView):
-    permission_classes = [IsAuthenticated]
-
-    @extend_schema(operation_id="cluster", responses=ClusterSerializer)
-    def get(self, request: Request, slug: str) -> Response:
-        """One cluster: what was declared about it, and what the last sync found."""
-        return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)
-
 
 _FILTERS = [
     OpenApiParameter("text", str, description="Part of a principal or a resource name."),

@@ -44,6 +44,9 @@ CHECKS = [not_a_server_error, content_type_conformance, response_schema_conforma
 OPERATIONS = [
     ("/api/v1/clusters/", "GET"),
     ("/api/v1/clusters/{slug}/", "GET"),
+    ("/api/v1/clusters/{slug}/", "PATCH"),
+    ("/api/v1/clusters/{slug}/check/", "GET"),
+    ("/api/v1/clusters/{slug}/check/", "POST"),
     ("/api/v1/clusters/{slug}/acls/", "GET"),
     ("/api/v1/clusters/{slug}/affecting/", "GET"),
     ("/api/v1/clusters/{slug}/decide/", "POST"),

@@ -246,6 +246,8 @@ TABLE: dict[str, Row] = {
     "api:schema": Row("/api/schema/", API_OWN),
     "api:clusters": Row("/api/v1/clusters/", API_OWN),
     "api:cluster": Row(A, API_SEEN),
+    # Nobody has asked for a test.
+    "api:check": Row(f"{A}check/", (401, 404, 403, 403, 403, 404)),
     "api:acls": Row(f"{A}acls/", API_SEEN),
     "api:affecting": Row(f"{A}affecting/?resource=TOPIC:t", API_SEEN),
     "api:decide": Row(f"{A}decide/", API_SEEN, "post", QUESTION, as_json=True),

@@ -1,0 +1,223 @@
+"""Programs pause clusters, switch their changes and have connections tested, as who administers them does on pages."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from aclweb.accounts import tokens
+from aclweb.accounts.models import Grant, Role
+from aclweb.audit.models import Event
+from aclweb.clusters import ClusterError, ClusterState
+from aclweb.inventory.checks import running
+from aclweb.inventory.models import Cluster, ConnectionCheck
+from aclweb.inventory.sync import tasks as sync_tasks
+from aclweb.inventory.work import scheduling
+from tests.builders import allow
+from tests.inventory.answering_cluster import Answers, topics
+
+URL = "/api/v1/clusters/test-eu/"
+CHECK = f"{URL}check/"
+
+
+def program(person, cluster=None) -> Client:
+    _, secret = tokens.issue(person, "deploy", 7, cluster=cluster)
+    return Client(headers={"Authorization": f"Bearer {secret}"})
+
+
+def change(asked, **given: object):
+    return asked.patch(URL, given, content_type="application/json")
+
+
+def stored() -> tuple[bool, bool]:
+    """Return whether the cluster is paused, and whether changes are written to it."""
+    row = Cluster.objects.get(slug="test-eu")
+    return row.is_paused, row.changes_enabled
+
+
+def told() -> list[tuple[str, str]]:
+    events = Event.objects.filter(target="cluster:test-eu").order_by("sequence")
+    return [(event.actor, event.verb) for event in events]
+
+
+@pytest.fixture
+def enqueued(monkeypatch) -> list[str]:
+    """The syncs that were enqueued."""
+    calls: list[str] = []
+    monkeypatch.setattr(sync_tasks, "_enqueue_the_next", lambda: calls.append("sync"))
+    return calls
+
+
+def test_a_paused_cluster_is_not_synced_until_it_is_resumed(cluster, dot, signed_in, enqueued):
+    asked = program(dot)
+
+    paused = change(asked, paused=True).json()
+
+    assert (paused["paused"], paused["paused_by"]) == (True, "dot")
+    assert paused["paused_sentence"].startswith("Paused by dot since ")
+    assert paused["paused_sentence"] in unescape(signed_in(dot).get("/c/test-eu/").content.decode())
+    assert not scheduling.due().exists()
+    assert enqueued == []
+
+    resumed = change(asked, paused=False).json()
+
+    assert (resumed["paused"], resumed["paused_at"], resumed["paused_sentence"]) == (False, None, "")
+    assert scheduling.due().exists()
+    assert enqueued == ["sync"]
+    assert told()[-2:] == [("dot", "cluster.paused"), ("dot", "cluster.resumed")]
+
+
+def test_changes_are_switched_off_and_on_with_a_record(cluster, dot, enqueued):
+    asked = program(dot)
+
+    off = change(asked, changes_enabled=False)
+    assert (off.status_code, off.json()["changes_enabled"], stored()) == (200, False, (False, False))
+    on = change(asked, changes_enabled=True)
+
+    assert (on.json()["changes_enabled"], stored()) == (True, (False, True))
+    facts = Event.objects.filter(verb="cluster.set").order_by("sequence").values_list("facts", flat=True)
+    assert [each["told"] for each in facts] == ["changes enabled off", "changes enabled on"]
+
+
+def test_what_is_so_already_is_answered_and_recorded_nowhere(cluster, dot, enqueued):
+    before = told()
+
+    answer = change(program(dot), paused=False, changes_enabled=True)
+
+    assert answer.status_code == 200
+    assert told() == before
+    assert enqueued == []
+
+
+def test_all_of_an_edit_is_done_or_nothing(cluster, dot, enqueued):
+    Cluster.objects.update(kind="snapshot", changes_enabled=False)
+
+    answer = change(program(dot), paused=True, changes_enabled=True)
+
+    assert answer.status_code == 400
+    assert "cannot be written to" in answer.json()["changes_enabled"]
+    assert stored() == (False, False)
+    assert ("dot", "cluster.paused") not in told()
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "sentence"),
+    [
+        ({}, "non_field_errors", "Nothing to change: give one of paused, changes_enabled."),
+        ({"paused": "perhaps"}, "paused", "Must be a valid boolean."),
+        ({"paused": None}, "paused", "This field may not be null."),
+        (
+            {"paused": True, "name": "eu"},
+            "name",
+            "'name' cannot be changed here; use paused, changes_enabled.",
+        ),
+    ],
+)
+def test_what_cannot_be_changed_is_refused_with_what_can(cluster, dot, given, field, sentence):
+    answer = change(program(dot), **given)
+
+    assert answer.status_code == 400
+    assert answer.json() == {field: [sentence]}
+    assert stored() == (False, True)
+
+
+def test_only_who_administers_a_cluster_changes_or_tests_it(cluster, eve, cho, ada, ben):
+    for person, status in ((eve, 404), (cho, 403), (ada, 403), (ben, 403)):
+        asked = program(person)
+
+        answers = [change(asked, paused=True), asked.get(CHECK), asked.post(CHECK)]
+
+        assert [answer.status_code for answer in answers] == [status] * 3, person
+        if status == 403:
+            assert "you need the role administrator on test-eu" in answers[0].json()["detail"]
+    assert stored() == (False, True)
+    assert not ConnectionCheck.objects.exists()
+
+
+def test_a_token_of_another_cluster_neither_changes_nor_tests_it(cluster, other_cluster, root, dot):
+    Grant.objects.create(user=dot, cluster=other_cluster, role=Role.ADMINISTRATOR)
+
+    for person in (root, dot):
+        asked = program(person, other_cluster)
+        answers = [change(asked, paused=True), asked.get(CHECK), asked.post(CHECK)]
+        assert [answer.status_code for answer in answers] == [404] * 3
+
+    assert stored() == (False, True)
+    assert change(program(dot, cluster), paused=True).status_code == 200
+    assert stored() == (True, True)
+
+
+def test_a_browser_session_needs_its_csrf_token(cluster, dot, signed_in):
+    browser = signed_in(dot, enforce_csrf_checks=True)
+
+    assert change(browser, paused=True).status_code == 403
+    assert browser.post(CHECK).status_code == 403
+    assert (stored(), ConnectionCheck.objects.count()) == ((False, True), 0)
+
+
+# --- tests of the connection ---------------------------------------------------------------
+
+
+def test_a_worker_says_line_by_line_what_the_login_may_do(cluster, dot):
+    asked = program(dot)
+    assert asked.get(CHECK).status_code == 404
+
+    first, again = asked.post(CHECK), asked.post(CHECK)
+
+    assert (first.status_code, first["Location"]) == (202, CHECK)
+    assert first.json() == again.json()
+    waiting = first.json()
+    assert [waiting[name] for name in ("state", "asked_by", "sentence", "is_ok", "seconds", "rights")] == [
+        "QUEUED", "dot", "", None, None, []
+    ]  # fmt: skip
+
+    answers, seen = Answers([allow("User:bob", "READ", "t")], topics("t"), ["g"]), []
+    read = answers.read_acls
+    answers.read_acls = lambda: (seen.append(asked.get(CHECK).json()), read())[1]
+    running.run_next("worker", lambda _connection: answers)
+
+    assert (seen[0]["state"], seen[0]["is_ok"], seen[0]["rights"][0]["right"]) == ("WORKING", None, "reach")
+    done = asked.get(CHECK).json()
+    assert (done["number"], done["state"], done["is_ok"]) == (waiting["number"], "DONE", True)
+    assert done["sentence"] == "test-eu answers. ACLs: 1, topics: 1, groups: 1."
+    assert [line["sentence"] for line in done["rights"] if line["right"] == "Describe"] == [
+        "1 ACLs were read."
+    ]
+    assert Cluster.objects.get().read_at is None
+
+
+def test_a_missing_right_comes_with_the_command_that_grants_it(cluster, dot):
+    asked = program(dot)
+    asked.post(CHECK)
+    refused = ClusterError("aclweb may not list ACLs.", state=ClusterState.NOT_PERMITTED)
+    running.run_next("worker", lambda _connection: Answers(fails={"read_acls": refused}))
+
+    found = asked.get(CHECK).json()
+
+    assert found["is_ok"] is False
+    (line,) = [line for line in found["rights"] if line["right"] == "Describe"]
+    assert (line["answer"], line["needed"], line["sentence"]) == ("no", True, "aclweb may not list ACLs.")
+    assert "--operation Describe --cluster" in line["command"]
+
+
+def test_a_test_that_failed_says_so_and_not_that_something_is_missing(cluster, dot, monkeypatch):
+    asked = program(dot)
+    asked.post(CHECK)
+    monkeypatch.setattr(running, "check", lambda *_: 1 / 0)
+
+    running.run_next("worker", lambda _connection: Answers())
+
+    found = asked.get(CHECK).json()
+    assert (found["state"], found["is_ok"]) == ("FAILED", None)
+    assert found["sentence"] == "The check failed: ZeroDivisionError. The worker's log says more."
+
+
+def test_one_person_asks_for_a_few_tests_a_minute_and_may_read_on(cluster, dot):
+    asked = program(dot)
+
+    statuses = [asked.post(CHECK).status_code for _ in range(11)]
+
+    assert statuses == [202] * 10 + [429]
+    assert asked.get(CHECK).status_code == 200
