@@ -79,6 +79,7 @@ PAGES = {
     "a principal": "/c/test-eu/principal/?name=User:dan",
     "hosts of a principal": "/c/test-eu/principal/?name=User:dan&tab=seen",
     "denials of a principal": "/c/test-eu/principal/?name=User:bob&tab=denials",
+    "names of a principal": "/c/test-eu/principal/?name=User:bob&tab=names",
     "two principals": "/c/test-eu/principal/compare/?name=User:dan&with=User:cat",
     "a principal to clone": "/c/test-eu/principal/clone/?name=User:dan",
     "names mapped": f"/c/test-eu/mapping/?{urlencode(MAPPING)}",

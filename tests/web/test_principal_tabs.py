@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from aclweb.insights.denial_marks import mark
+from aclweb.inventory.models import Cluster
 from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
 from tests.insights.results import request
 
@@ -19,7 +20,7 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize("name", ["User:bob", "User:nobody"])
-@pytest.mark.parametrize("tab", ["", "denials", "seen", "traffic"])
+@pytest.mark.parametrize("tab", ["", "denials", "seen", "traffic", "names"])
 def test_each_tab_takes_few_queries(given, signed_in, ada, name, tab, django_assert_max_num_queries):  # noqa: F811
     given(requests=REQUESTS)
     browser = signed_in(ada)
@@ -94,3 +95,84 @@ def test_denials_come_in_pages_that_keep_the_tab(given, signed_in, ada, monkeypa
     assert len(page.context["denials_shown"]) == 1
     assert "?name=User%3Abob&amp;tab=denials&amp;page=1" in page.content.decode()
     assert part.strip().startswith('<section class="card" id="denials"')
+
+
+RULES = "RULE:^CN=([^,]*),OU=apps.*$/$1/L"
+
+
+def read_from_brokers(cluster, **facts):
+    read = {
+        "where": "broker 1",
+        "proven": [],
+        "authorizer_class": "",
+        "ssl_rules": RULES,
+        "kerberos_rules": None,
+    }
+    Cluster.objects.filter(pk=cluster.pk).update(settings_read=read | facts)
+
+
+def names_shown(browser, address=f"{PAGE}&tab=names"):
+    page = unescape(browser.get(address).content.decode())
+    return re.sub(
+        r"\s+", " ", re.sub("<[^>]*>", " ", page.split('id="names-title">')[1].split("</section>")[0])
+    )
+
+
+def test_names_that_become_it_are_shown_by_the_brokers_mapping_rules(read_cluster, signed_in, ada):  # noqa: F811
+    read_from_brokers(read_cluster)
+
+    shown = names_shown(signed_in(ada))
+
+    assert "read from broker 1" in shown
+    assert "certificate only what matches ^CN=bob,OU=apps.*$ bob may be in any letter case." in shown
+    assert "Kerberos cannot tell The brokers hide these mapping rules, or have different ones." in shown
+    assert "other login bob SCRAM, PLAIN and such. as it is" in shown
+
+
+def test_a_mapping_rule_that_cannot_yield_it_gives_no_name(read_cluster, signed_in, ada):  # noqa: F811
+    read_from_brokers(read_cluster, kerberos_rules="DEFAULT")
+
+    shown = names_shown(signed_in(ada), "/c/test-eu/principal/?name=User:Bob&tab=names")
+
+    assert "No certificate subject becomes it." in shown
+    assert "Bob/HOST@REALM" in shown
+
+
+def test_a_builder_of_its_own_leaves_every_name_unknown(read_cluster, signed_in, ada):  # noqa: F811
+    read_from_brokers(read_cluster, principal_builder="com.example.Names")
+
+    shown = names_shown(signed_in(ada))
+
+    assert shown.count("cannot tell") == 2
+    assert "com.example.Names" in shown
+    assert "as it is" not in shown
+
+
+def test_where_mapping_rules_are_unknown_the_page_leads_to_the_mapping(
+    read_cluster,  # noqa: F811
+    signed_in,
+    ada,
+):
+    browser = signed_in(ada)
+
+    shown = names_shown(browser)
+    page = browser.get("/c/test-eu/mapping/?kind=ssl&principal=User%3Abob&rules=")
+    pasted = {"kind": "ssl", "rules": "RULE:^CN=(.*?),.*$/$1/", "principal": "User:bob"}
+    mapped = browser.post("/c/test-eu/mapping/", pasted | {"names": "CN=bob,O=x\nCN=eve,O=x"})
+
+    assert "the mapping rules of the brokers have not been read" in shown
+    assert 'name="principal" value="User:bob"' in page.content.decode()
+    assert "1 of these 2 names becomes" in mapped.content.decode()
+    assert mapped.content.decode().count("the one looked for") == 1
+    assert "principal=User%3Abob" in mapped.context["link"]
+
+
+def test_the_mapping_rules_of_the_brokers_are_filled_in_where_names_are_mapped(read_cluster, signed_in, ada):  # noqa: F811
+    read_from_brokers(read_cluster)
+    browser = signed_in(ada)
+    (word, address), _ = browser.get(f"{PAGE}&tab=names").context["map_links"]
+
+    form = browser.get(address).context["form"]
+
+    assert word == "certificates"
+    assert (form["rules"].value(), form["kind"].value()) == (RULES, "ssl")

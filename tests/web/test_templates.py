@@ -24,8 +24,8 @@ def test_every_query_is_parted_from_its_address_by_a_question_mark():
     assert glued == []
 
 
-# Where a rule is none of the ACLs: what a broker's log or our own lint calls so.
-_RULES_OF_THEIR_OWN = re.compile(r"lint rule|based on rule|(names?|log) no rule")
+# Where a rule is none of the ACLs: what a broker's log, its mapping of names or our own lint calls so.
+_RULES_OF_THEIR_OWN = re.compile(r"lint rule|[Mm]apping rules?|based on rule|(names?|log) no rule")
 _TAG = re.compile(r"<[^>]*>")
 _SHOWN_ATTRIBUTE = re.compile(r"\b(?:aria-label|placeholder|title|data-label)=\"([^\"]*)\"")
 _TEMPLATE_CODE = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}", re.DOTALL)

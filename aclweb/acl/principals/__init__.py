@@ -15,6 +15,7 @@ from aclweb.acl.principals.identity import (
 )
 from aclweb.acl.principals.kerberos_mapping import KerberosRules
 from aclweb.acl.principals.name_mapping import InvalidRules, MappedName
+from aclweb.acl.principals.sources import Shape, Source, Sources, sources_of
 from aclweb.acl.principals.ssl_mapping import SslRules
 
 __all__ = [
@@ -28,7 +29,11 @@ __all__ = [
     "KerberosRules",
     "MappedName",
     "Protocol",
+    "Shape",
+    "Source",
+    "Sources",
     "SslRules",
     "identify",
     "java_name",
+    "sources_of",
 ]

@@ -1,6 +1,6 @@
 """What is in force on a cluster now, or was at some moment, and what is declared of it?"""
 
-from aclweb.inventory.current.broker_settings import KnownAuthorizer
+from aclweb.inventory.current.broker_settings import KnownAuthorizer, NamingRules, naming_rules
 from aclweb.inventory.current.moments import (
     MomentError,
     config_rows,
@@ -29,6 +29,7 @@ __all__ = [
     "LoadedRevision",
     "Moment",
     "MomentError",
+    "NamingRules",
     "bindings_of",
     "config_rows",
     "connection_of",
@@ -37,6 +38,7 @@ __all__ = [
     "moment_at",
     "moment_of",
     "moment_sentences",
+    "naming_rules",
     "not_known",
     "settings_of",
     "span",

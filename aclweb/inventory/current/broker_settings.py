@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
+from aclweb.acl.principals import BrokerSettings
 from aclweb.clusters import Problem
 from aclweb.clusters.broker_settings import AUTHORIZERS, ClusterSettings
 from aclweb.inventory.models import Cluster
@@ -94,6 +95,30 @@ def origin(cluster: Cluster, field: str) -> str:
     """Return `read from broker 1`, or `declared`."""
     read = cluster.settings_read
     return f"read from {read['where']}" if read and is_read(cluster, field) else "declared"
+
+
+@dataclass(frozen=True)
+class NamingRules:
+    """The settings by which brokers name clients, as they were read; `settings` has None for one that is not known.
+
+    where: such as `broker 1`.
+    """
+
+    settings: BrokerSettings
+    where: str
+
+
+def naming_rules(cluster: Cluster) -> NamingRules | None:
+    """Return by which settings the brokers name clients; None where their settings have not been read."""
+    read = cluster.settings_read
+    if not read:
+        return None
+    settings = BrokerSettings(
+        ssl_rules=read.get("ssl_rules"),
+        kerberos_rules=read.get("kerberos_rules"),
+        principal_builder=read.get("principal_builder") or None,
+    )
+    return NamingRules(settings, str(read["where"]))
 
 
 @dataclass(frozen=True)

@@ -24,15 +24,18 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what each name maps to; a POST saves nothing, mapping rules and names can be longer than an address."""
     cluster = access.cluster_or_404(request.user, slug)
     data = request.POST if request.method == "POST" else request.GET
-    form = MappingForm(data if "names" in data else None)
-    context: dict[str, Any] = {"cluster": cluster, "form": form}
+    known = {name: data[name] for name in ("kind", "rules") if name in data}
+    form = MappingForm(data) if "names" in data else MappingForm(initial=known)
+    wanted = data.get("principal", "")
+    context: dict[str, Any] = {"cluster": cluster, "form": form, "wanted": wanted}
     if form.is_bound and form.is_valid():
         view = current.in_force(cluster)
-        fields = {name: str(data[name]) for name in form.fields if data.get(name)}
+        fields = {name: str(data[name]) for name in (*form.fields, "principal") if data.get(name)}
         link = f"{request.path}?{links.encoded(**fields)}"
         clients = form.clients(view)
         context |= {
             "clients": clients,
+            "become": sum(client.identity.principal == wanted for client in clients),
             "left_out": len(form.cleaned_data["names"]) - len(clients),
             "was_read": view.revision is not None,
             "link": link if len(link) <= LONGEST_LINK else "",

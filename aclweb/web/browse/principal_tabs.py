@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from django.urls import reverse
+
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PermissionType, ResourceType
 from aclweb.acl.notation import binding_key
+from aclweb.acl.principals import Shape, Source, sources_of
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_in, load_with_denials
 from aclweb.insights.models import Load
@@ -19,6 +22,7 @@ from aclweb.insights.queries import usage_of
 from aclweb.insights.readers import groups_used
 from aclweb.insights.traffic import Traffic, traffic_in
 from aclweb.inventory.access import PrincipalAccess, Reach
+from aclweb.inventory.current import naming_rules
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.insight_tabs import Tab, since_in_force
@@ -156,6 +160,58 @@ def _traffic(asked: Asked) -> dict[str, Any]:
     return traffic_card.shown(asked.cluster, logged, about="principal", days_url=days_url)
 
 
+@dataclass(frozen=True)
+class NameRow:
+    """Names that become the principal. shape: how they are written, "" where there are none; none: why."""
+
+    client: str
+    shape: str = ""
+    names: str = ""
+    rule: str = ""
+    condition: str = ""
+    none: str = ""
+
+
+def _names(asked: Asked) -> dict[str, Any]:
+    """Return which names of clients become the principal by the brokers' mapping rules of now; no query."""
+    known = naming_rules(asked.cluster)
+    principal = asked.found.principal
+    context: dict[str, Any] = {"naming": known, "map_links": _map_links(asked)}
+    if known is None:
+        return context
+    found = sources_of(principal, known.settings)
+    rows = [
+        *_name_rows("certificate", "No certificate subject becomes it.", found.certificates, found.why_not),
+        *_name_rows("Kerberos", "No Kerberos name becomes it.", found.kerberos, found.why_not),
+    ]
+    if found.login:
+        rows.append(NameRow("other login", Shape.NAME.value, found.login, condition="SCRAM, PLAIN and such."))
+    return context | {"name_rows": rows, "names_why": found.why_not}
+
+
+def _name_rows(client: str, none: str, found: tuple[Source, ...] | None, why_not: str) -> list[NameRow]:
+    if found is None:
+        return [NameRow(client, Shape.UNKNOWN.value, condition=why_not)]
+    if not found:
+        return [NameRow(client, none=none)]
+    return [NameRow(client, each.shape.value, each.names, each.rule, each.condition) for each in found]
+
+
+def _map_links(asked: Asked) -> list[tuple[str, str]]:
+    """Return the addresses of the page that maps names, with the principal and the brokers' mapping rules filled in."""
+    known = naming_rules(asked.cluster)
+    rules = known.settings if known else None
+    kinds = (
+        ("certificates", "ssl", rules.ssl_rules if rules else None),
+        ("Kerberos names", "kerberos", rules.kerberos_rules if rules else None),
+    )
+    page = reverse("mapping", args=[asked.cluster.slug])
+    return [
+        (word, f"{page}?{links.encoded(kind=kind, principal=asked.found.principal, rules=text or '')}")
+        for word, kind, text in kinds
+    ]
+
+
 def _in_order(found: PrincipalAccess) -> list[AclBinding]:
     """Return the ACLs that match a principal in the order of a reader: what denies, its own, those for any user."""
     denies = sorted(found.denies, key=lambda acl: acl.principal == ANY_USER)
@@ -185,10 +241,12 @@ _WORDS = {
     "denials": "Denials",
     "seen": "Hosts and groups",
     "traffic": "Traffic",
+    "names": "Names",
 }
 _SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
     "access": _access,
     "denials": _denied,
     "seen": _seen,
     "traffic": _traffic,
+    "names": _names,
 }
