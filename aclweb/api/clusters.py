@@ -1,4 +1,4 @@
-"""Which clusters are there, and how does a program pause one, switch its changes, or have its connection tested?
+"""Which clusters are there, and how does a program add or pause one, switch its changes, or have it tested?
 
 Nothing here calls a cluster: a worker tests the connection.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
@@ -22,13 +24,69 @@ from rest_framework.views import APIView
 
 from aclweb.accounts.access import cluster_or_404, require, visible_clusters
 from aclweb.accounts.models import User
-from aclweb.api.serializers import ClusterSerializer
+from aclweb.acl.model import AclError
+from aclweb.api.serializers import ClusterSerializer, ExactText
+from aclweb.clusters import KINDS, AllowedHosts
 from aclweb.clusters.rights import Answer
 from aclweb.inventory import checks
 from aclweb.inventory.admin import pausing
 from aclweb.inventory.admin import register as registering
+from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
+
+_LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
+"""A file is of the machine of the site, of which no program names one."""
+
+
+class NewClusterSerializer(serializers.Serializer[Any]):
+    """A live cluster: where it is, how to log in, and what is declared of it."""
+
+    slug = serializers.CharField(
+        help_text="The short name in its addresses, such as prod-eu; it stays the same."
+    )
+    kind = serializers.CharField(help_text=f"One of {', '.join(_LIVE_KINDS)}.")
+    address = serializers.CharField(help_text="Such as broker-1:9092,broker-2:9092.")
+    options = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        required=False,
+        write_only=True,
+        help_text="Client settings by Kafka's names, such as sasl.username; certificates and keys as PEM text. "
+        "They are stored encrypted, and no answer has them.",
+    )
+    name = serializers.CharField(required=False, help_text="As people call it; the short name unless given.")
+    authorizer = serializers.CharField(
+        required=False,
+        help_text=f"One of {', '.join(Cluster.Authorizer.values)}; what brokers show counts first.",
+    )
+    kafka_version = serializers.CharField(required=False, max_length=20, help_text="Such as 4.1.")
+    approvals_needed = serializers.IntegerField(required=False, help_text="Of a change; 1 unless given.")
+    super_users = ExactText(
+        required=False,
+        help_text="super.users as the brokers have it; empty for none. Undeclared unless given.",
+    )
+    allow_everyone = serializers.BooleanField(
+        required=False, help_text="allow.everyone.if.no.acl.found. Undeclared unless given."
+    )
+    paused = serializers.BooleanField(
+        default=False, help_text="Whether nothing connects to it yet, but for a test; else it is synced soon."
+    )
+
+    def validate_kind(self, kind: str) -> str:
+        if kind not in _LIVE_KINDS:
+            raise serializers.ValidationError(
+                f"{kind[:60]!r} is no kind of a live cluster; use {', '.join(_LIVE_KINDS)}."
+            )
+        return kind
+
+    def validate_super_users(self, text: str) -> str:
+        if "\n" in text or "\r" in text:
+            raise serializers.ValidationError("super.users is one line; part the principals with semicolons.")
+        return text
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        _refuse_unknown(self)
+        return attrs
 
 
 class ClusterList(generics.ListAPIView[Cluster]):
@@ -42,6 +100,55 @@ class ClusterList(generics.ListAPIView[Cluster]):
             return Cluster.objects.none()
         return visible_clusters(self.request.user).select_related("revision").order_by("name")
 
+    @extend_schema(
+        operation_id="add_cluster", request=NewClusterSerializer, responses={201: ClusterSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Make a live cluster known, switched off for changes; administrators of the site may do so."""
+        person = _site_administrator(request)
+        given = NewClusterSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        asked = given.validated_data
+        told = {name: asked.pop(name) for name in ("super_users", "allow_everyone") if name in asked}
+        try:
+            with transaction.atomic():
+                within = AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS)
+                cluster = registering.add(actor=person, within=within, **asked)
+                declare(cluster=cluster, actor=person, **told)
+        except registering.RegisteringError as error:
+            raise ValidationError(_faults(error)) from error
+        except AclError as error:
+            raise ValidationError({"super_users": str(error)}) from error
+        if not cluster.is_paused:
+            sync_tasks.ask_for_sync(cluster)
+        address = reverse("api:cluster", args=[cluster.slug])
+        answer = ClusterSerializer(cluster_or_404(person, cluster.slug)).data
+        return Response(answer, status=status.HTTP_201_CREATED, headers={"Location": address})
+
+
+def _faults(error: registering.RegisteringError) -> dict[str, Any]:
+    """Return what is wrong under the names of the body; client settings under `options`."""
+    fields = NewClusterSerializer().fields
+    found: dict[str, Any] = {
+        name: sentence for name, sentence in error.faults.items() if name in fields and name != "options"
+    }
+    of_options = {
+        "non_field_errors" if name == "options" else name: sentence
+        for name, sentence in error.faults.items()
+        if name not in found
+    }
+    return found | ({"options": of_options} if of_options else {})
+
+
+def _site_administrator(request: Request) -> User:
+    """Return the person who asks, if that person administers the site and asks for all of it."""
+    person = request.user
+    if not (isinstance(person, User) and person.is_active and person.is_superuser):
+        raise PermissionDenied("Only an administrator of the site may add clusters.")
+    if person.only_cluster is not None:
+        raise PermissionDenied("This API token is limited to one cluster, so it adds no other.")
+    return person
+
 
 class AskedClusterSerializer(serializers.Serializer[Any]):
     """What is to be otherwise of a cluster; what is left out stays."""
@@ -54,14 +161,20 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, bool]) -> dict[str, bool]:
-        known = ", ".join(self.fields)
-        if unknown := sorted(set(self.initial_data) - set(self.fields)):
-            raise serializers.ValidationError(
-                {name: f"{name[:60]!r} cannot be changed here; use {known}." for name in unknown}
-            )
+        _refuse_unknown(self)
         if not attrs:
-            raise serializers.ValidationError(f"Nothing to change: give one of {known}.")
+            raise serializers.ValidationError(f"Nothing to change: give one of {', '.join(self.fields)}.")
         return attrs
+
+
+def _refuse_unknown(given: serializers.Serializer[Any]) -> None:
+    """Raise ValidationError for each name of a body that has no meaning here, which may be a typing error."""
+    known = ", ".join(given.fields)
+    unknown = sorted(set(given.initial_data) - set(given.fields))
+    if unknown:
+        raise serializers.ValidationError(
+            {name: f"{name[:60]!r} cannot be set here; use {known}." for name in unknown}
+        )
 
 
 class ClusterDetail(APIView):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import unescape
 
 import pytest
@@ -12,6 +13,7 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.audit.models import Event
 from aclweb.clusters import ClusterError, ClusterState
 from aclweb.inventory.checks import running
+from aclweb.inventory.current import connection_of
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.inventory.work import scheduling
@@ -111,7 +113,7 @@ def test_all_of_an_edit_is_done_or_nothing(cluster, dot, enqueued):
         (
             {"paused": True, "name": "eu"},
             "name",
-            "'name' cannot be changed here; use paused, changes_enabled.",
+            "'name' cannot be set here; use paused, changes_enabled.",
         ),
     ],
 )
@@ -155,6 +157,129 @@ def test_a_browser_session_needs_its_csrf_token(cluster, dot, signed_in):
     assert change(browser, paused=True).status_code == 403
     assert browser.post(CHECK).status_code == 403
     assert (stored(), ConnectionCheck.objects.count()) == ((False, True), 0)
+
+
+# --- adding --------------------------------------------------------------------------------
+
+CLUSTERS = "/api/v1/clusters/"
+SECRET = "n0body-may-see-this"
+NEW = {
+    "slug": "prod-eu",
+    "kind": "admin",
+    "address": "broker-1.example:9092",
+    "options": {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "aclweb",
+        "sasl.password": SECRET,
+    },
+    "super_users": "User:admin",
+    "allow_everyone": False,
+    "approvals_needed": 2,
+}
+
+
+def add(asked, **given: object):
+    return asked.post(CLUSTERS, NEW | given, content_type="application/json")
+
+
+def test_an_added_cluster_is_as_one_that_was_added_on_the_page(root, enqueued):
+    answer = add(program(root))
+
+    cluster = Cluster.objects.get(slug="prod-eu")
+    assert (answer.status_code, answer["Location"]) == (201, "/api/v1/clusters/prod-eu/")
+    assert answer.json() == program(root).get(answer["Location"]).json()
+    assert (cluster.name, cluster.approvals_needed, cluster.is_paused) == ("prod-eu", 2, False)
+    assert (cluster.allow_everyone, cluster.super_users) == (False, "User:admin")
+    assert (cluster.changes_enabled, cluster.held_to_hosts) == (False, True)
+    assert connection_of(cluster).options == NEW["options"]
+    assert [due.slug for due in scheduling.due()] == ["prod-eu"]
+    assert enqueued == ["sync"]
+    events = Event.objects.filter(target="cluster:prod-eu").order_by("sequence")
+    assert [(event.actor, event.verb) for event in events] == [
+        ("root", "cluster.added"),
+        ("root", "cluster.declared"),
+    ]
+
+
+def test_what_is_left_out_is_undeclared_and_a_paused_one_is_not_synced(root, enqueued):
+    asked = program(root)
+    body = {"slug": "prod-eu", "kind": "admin", "address": "broker-1.example:9092", "paused": True}
+
+    answer = asked.post(CLUSTERS, body, content_type="application/json")
+
+    found = answer.json()
+    assert [found[name] for name in ("paused", "super_users", "allow_everyone", "authorizer")] == [
+        True, None, None, "standard"
+    ]  # fmt: skip
+    assert not scheduling.due().exists()
+    assert enqueued == []
+    assert asked.post("/api/v1/clusters/prod-eu/check/").status_code == 202
+
+
+def test_no_secret_comes_back_and_none_is_recorded(root, enqueued):
+    asked = program(root)
+
+    answers = [add(asked, slug="Prod EU"), add(asked), add(asked), asked.get("/api/v1/clusters/prod-eu/")]
+
+    assert [answer.status_code for answer in answers] == [400, 201, 400, 200]
+    assert answers[2].json() == {"slug": "There is a cluster 'prod-eu' already; choose another name."}
+    assert all(SECRET not in answer.content.decode() for answer in answers)
+    assert SECRET not in json.dumps(list(Event.objects.values_list("facts", flat=True)))
+
+
+@pytest.mark.parametrize(
+    ("given", "faults"),
+    [
+        ({"slug": "Prod EU", "address": "broker-1.example"}, {"slug", "address"}),
+        ({"address": "127.0.0.1:9092"}, {"address"}),
+        ({"kind": "snapshot", "address": "/etc/passwd"}, {"kind"}),
+        ({"kind": "no such"}, {"kind"}),
+        ({"approvals_needed": 0, "name": "x" * 101}, {"approvals_needed", "name"}),
+        ({"kafka_version": "4.x", "authorizer": "own"}, {"authorizer"}),
+        ({"kafka_version": "4.x"}, {"kafka_version"}),
+        ({"super_users": "bob"}, {"super_users"}),
+        ({"super_users": "User:a\nUser:b"}, {"super_users"}),
+        ({"changes_enabled": True}, {"changes_enabled"}),
+        ({"options": {"sasl.jaas.config": SECRET}}, {"options"}),
+        ({"options": []}, {"options"}),
+    ],
+)
+def test_what_is_wrong_with_a_new_cluster_is_said_under_its_field(root, given, faults):
+    answer = add(program(root), **given)
+
+    assert answer.status_code == 400
+    assert set(answer.json()) == faults
+    assert SECRET not in answer.content.decode()
+    assert not Cluster.objects.exists()
+    assert not Event.objects.filter(verb__startswith="cluster.").exists()
+
+
+def test_a_wrong_client_setting_is_named_under_the_options(root):
+    options = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "aclweb"}
+
+    answer = add(program(root), options=options)
+
+    assert answer.json() == {
+        "options": {"sasl.password": "With security.protocol SASL_SSL, sasl.password is missing."}
+    }
+
+
+def test_the_deployment_says_which_hosts_a_program_may_name(root, settings, enqueued):
+    settings.ACLWEB_CLUSTER_HOSTS = ["*.kafka.example"]
+    asked = program(root)
+
+    assert "address" in add(asked, address="b1.other.example:9092").json()
+    assert add(asked, address="b1.kafka.example:9092").status_code == 201
+
+
+def test_only_an_administrator_of_the_site_adds_clusters(cluster, dot, root, eve):
+    answers = [add(program(dot)), add(program(eve)), add(program(root, cluster))]
+
+    assert [answer.status_code for answer in answers] == [403, 403, 403]
+    assert answers[0].json()["detail"] == "Only an administrator of the site may add clusters."
+    assert answers[2].json()["detail"] == "This API token is limited to one cluster, so it adds no other."
+    assert [each.slug for each in Cluster.objects.all()] == ["test-eu"]
 
 
 # --- tests of the connection ---------------------------------------------------------------
