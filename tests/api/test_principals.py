@@ -198,3 +198,9 @@ def test_a_page_of_a_comparison_is_cut_and_counts_what_it_leaves_out(cluster, pr
     assert len(found["rows"]) == found["total"]
     largest = max(found["rows"], key=lambda row: row["names_total"])
     assert largest["names_total"] == 498 > len(largest["names"]) > 10
+
+
+@pytest.mark.parametrize("address", ["?sort=-acls", "compare/?first=User:bob&second=User:gone"])
+def test_each_answer_takes_few_queries(logged, program, django_assert_max_num_queries, address):
+    with django_assert_max_num_queries(12):
+        assert program.get(f"{URL}{address}").status_code == 200

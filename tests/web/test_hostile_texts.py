@@ -126,6 +126,8 @@ def addresses_about(slug: str, text: str) -> list[str]:
         f"/api/v1/clusters/{slug}/acls/",
         f"/api/v1/clusters/{slug}/affecting/?{quoted(resource=f'GROUP:{text}')}",
         f"/api/v1/clusters/{slug}/findings/",
+        f"/api/v1/clusters/{slug}/principals/?{quoted(text=text)}",
+        f"/api/v1/clusters/{slug}/principals/compare/?{quoted(first=f'User:{text}', second='User:bob')}",
         "/api/v1/changes/",
     ]
 
