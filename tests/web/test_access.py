@@ -179,6 +179,8 @@ TABLE: dict[str, Row] = {
     "compare-compute": Row(f"{C}compare/compute/?other=test-eu", (302, 404, 302, 302, 302, 302), "post"),
     "compare-drafts": Row(f"{C}compare/drafts/?first=a&second=b", SEEN),
     "findings": Row(f"{C}findings/", SEEN),
+    # Without a lint rule there is nothing to draft: who may request is led back to the list.
+    "findings-draft": Row(f"{C}findings/draft/", (302, 404, 403, 302, 302, 302), "post"),
     # No finding has this number: who may request is led back to the list.
     "finding-dismiss": Row(f"{C}findings/999/dismiss/", (302, 404, 403, 302, 302, 302)),
     "finding-undo": Row(f"{C}findings/dismissed/999/undo/", (302, 404, 403, 404, 404, 404), "post"),

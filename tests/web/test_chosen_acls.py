@@ -94,3 +94,30 @@ def test_keys_that_are_none_choose_nothing(browser):
     answer = browser.post(CHOSEN, {"acl": ["x", "0" * 64]}, follow=True)
 
     assert "No ACL in force was chosen." in answer.content.decode()
+
+
+def title_of(browser, **typed):
+    return browser.get(browser.post(CHOSEN, {"acl": KEYS} | typed)["Location"]).context["title"]
+
+
+def test_a_draft_proposes_a_title_that_says_how_many_acls_go_where(browser, other_cluster, ada):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.REQUESTER)
+    sync(other_cluster, client=Answers([]))
+    thirty = ",".join(f"User:svc-{number}" for number in range(30))
+
+    assert title_of(browser, do="remove") == "Remove 2 ACLs"
+    assert title_of(browser, do="clone", principals=thirty) == "Clone 2 ACLs to 30 principals"
+    assert title_of(browser, do="clone", principals="User:dan") == "Clone 2 ACLs to User:dan"
+    assert title_of(browser, do="clone", principals=f"User:{'x' * 200}") == "Clone 2 ACLs to 1 principal"
+    assert title_of(browser, do="copy", to="test-us") == "Copy 2 ACLs from test-eu"
+
+
+def test_a_title_says_that_nothing_changes_only_where_the_findings_do(browser, cluster):
+    wide, same = allow("User:eli", "READ", "*"), allow("User:eli", "READ", "stock")
+    sync(cluster, client=Answers([wide, same, READ]))
+    key, needed = binding_key(same), binding_key(READ)
+
+    assert title_of(browser, do="remove", acl=[key]) == "Remove 1 ACL"
+    browser.get("/c/test-eu/findings/")
+    assert title_of(browser, do="remove", acl=[key]) == "Remove 1 ACL that changes nothing"
+    assert title_of(browser, do="remove", acl=[key, needed]) == "Remove 2 ACLs"

@@ -73,6 +73,7 @@ STATES = [
     f"{C}/compare/", f"{C}/compare/?other=open", f"{C}/compare/?other=test-eu&other_at=1", f"{C}/compare/?other=never",
     f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/?other=open&view=matrix", f"{C}/compare/drafts/",
     f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
+    f"{C}/findings/?rule=implied",
     f"{C}/insights/", f"{C}/insights/?state=new&days=all", f"{C}/insights/coverage/",
     f"{C}/insights/week/",
     f"{C}/insights/use/owners/", f"{C}/insights/use/owners/?owner=&days=all", f"{C}/insights/use/beside/?other=open",

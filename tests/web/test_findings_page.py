@@ -269,3 +269,58 @@ def test_whoever_waits_needs_few_queries(address, browser, monkeypatch, django_a
         page = browser.get(address)
 
     assert b"In progress since" in page.content
+
+
+DRAFT = "/c/test-eu/findings/draft/"
+
+
+def test_a_lint_rule_s_findings_that_can_go_become_one_draft(address, browser, django_assert_max_num_queries):
+    browser.get(address)
+    with django_assert_max_num_queries(12):
+        page = browser.get(address, {"rule": "implied"})
+    listed = {row.acl for row in page.context["page"].object_list if row.can_go}
+
+    drafted = browser.post(DRAFT, {"rule": "implied"}, follow=True)
+
+    assert f"Draft {len(listed)} removal" in page.content.decode()
+    assert {line.binding for line in drafted.context["draft"].lines} == listed
+    assert {line.op for line in drafted.context["draft"].lines} == {"remove"}
+    assert drafted.context["title"] == "Remove 1 ACL that changes nothing"
+    impact = drafted.context["preview"].impact
+    assert not any(impact.counts[kind] for kind in ("gains", "loses", "depends"))
+
+
+@pytest.mark.parametrize("rule", ["prefix-without-delimiter", "", "nothing"])
+def test_what_has_no_known_fix_is_offered_no_draft(address, browser, rule):
+    page = browser.get(address, {"rule": rule})
+    answer = browser.post(DRAFT, {"rule": rule}, follow=True)
+
+    assert "removal" not in page.content.decode()
+    assert "No draft was made:" in html.unescape(answer.content.decode())
+
+
+def test_a_draft_of_a_lint_rule_has_the_filters_of_its_page_and_the_limit_of_a_draft(
+    address, browser, cluster, monkeypatch
+):
+    narrow = [allow("User:ida", "READ", f"ida.{number}") for number in range(3)]
+    sync(cluster, client=Answers([*RULES, *narrow, allow("User:ida", "READ", "ida.", pattern="PREFIXED")]))
+    monkeypatch.setattr("aclweb.web.browse.findings.MOST_LINES", 2)
+
+    page = browser.get(address, {"rule": "implied", "text": "ida"})
+    drafted = browser.post(DRAFT, {"rule": "implied", "text": "ida"}, follow=True)
+
+    assert "Draft the first 2 of 3 removals" in page.content.decode()
+    assert {line.binding for line in drafted.context["draft"].lines} < set(narrow)
+    assert len(drafted.context["draft"].lines) == 2
+
+
+def test_nobody_drafts_while_the_findings_are_of_an_older_revision(address, browser, cluster, monkeypatch):
+    browser.get(address)
+    monkeypatch.setattr(findings, "AT_ONCE", 0)
+    sync(cluster, client=Answers(RULES[:4]))
+
+    page = browser.get(address, {"rule": "implied"})
+    answer = browser.post(DRAFT, {"rule": "implied"}, follow=True)
+
+    assert "removal" not in page.content.decode()
+    assert "are not known yet" in answer.content.decode()

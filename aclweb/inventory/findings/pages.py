@@ -8,7 +8,7 @@ waits, and none reads more findings than it shows.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -206,6 +206,16 @@ class FindingPage(Sequence[FindingRow]):
             return [_row(found) for found in self._found[place]]
         return _row(self._found[place])
 
+    @property
+    def can_go(self) -> FindingPage:
+        """Those of ACLs that can all go at once without changing a decision; so can any part of them."""
+        return FindingPage(self._found.filter(can_go=True))
+
+    def acls(self, most: int) -> list[AclBinding]:
+        """Return the ACLs of the first so many, each once."""
+        texts = self._found.values_list("acl", flat=True)[:most]
+        return [binding_from_dict(json.loads(text)) for text in dict.fromkeys(texts)]
+
     def by_rule(self) -> list[tuple[str, str, str, int]]:
         """Return severity, lint rule, its title and how many there are, those of most first."""
         counted = self._found.order_by().values("severity", "rule").annotate(number=Count("pk"))
@@ -253,6 +263,17 @@ def findings(view: ClusterView) -> Findings | None:
     elif lint_run.is_waiting(found) and lint_run.enqueue_again(found):
         _enqueue(cluster)
     return Findings(found)
+
+
+def may_all_go(view: ClusterView, acls: Iterable[AclBinding]) -> bool:
+    """Whether the findings of what is in force say that these ACLs can all go at once without changing a decision.
+
+    False too where nobody knows yet, or where somebody has dismissed such a finding. Starts no run.
+    """
+    run = lint_run.run_of(view.cluster) if view.revision is not None else None
+    if run is None or run.done_at is None:
+        return False
+    return {binding_key(acl) for acl in acls} <= Findings(run).keys(can_go=True)
 
 
 def known_count(cluster: Cluster) -> int | None:

@@ -23,12 +23,16 @@ from aclweb.acl.model import AclBinding, number_of
 from aclweb.acl.notation import binding_key
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.findings import pages as finding
 from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of
+from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.typed_principal import read_principals
 
 # The page names so many of the chosen ACLs; it holds all of them.
 SHOWN = 10
+# A title names one principal where it is not longer.
+LONGEST_IN_TITLE = 100
 
 
 class NoDraft(ValueError):
@@ -60,11 +64,15 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     do, faults = request.POST.get("do", ""), {}
     try:
         if do == "remove":
-            return draft_of(request, removed(view, chosen), op="remove")
+            going = removed(view, chosen)
+            nothing = finding.may_all_go(view, going.bindings)
+            return draft_of(request, going, op="remove", title=removal_title(len(going.bindings), nothing))
         if do == "clone":
-            return draft_of(request, cloned(view, chosen, request.POST.get("principals", "")))
+            text = request.POST.get("principals", "")
+            return draft_of(request, cloned(view, chosen, text), title=cloning_title(chosen, text))
         if do == "copy":
-            return draft_of(request, _copied(request.user, slug, chosen, request.POST.get("to", "")))
+            made = _copied(request.user, slug, chosen, request.POST.get("to", ""))
+            return draft_of(request, made, title=f"Copy {_acls(len(chosen))} from {cluster.name}")
     except NoDraft as error:
         if do == "remove":
             messages.error(request, str(error))
@@ -117,6 +125,26 @@ def cloned(view: ClusterView, chosen: Sequence[AclBinding], text: str) -> Made:
     return _new_in(view, [replace(acl, principal=who) for who in typed.principals for acl in chosen])
 
 
+def removal_title(number: int, changes_nothing: bool) -> str:
+    """Return the title that is proposed for a draft that removes so many ACLs."""
+    if not changes_nothing:
+        return f"Remove {_acls(number)}"
+    return f"Remove {_acls(number)} that {'changes' if number == 1 else 'change'} nothing"
+
+
+def cloning_title(chosen: Sequence[AclBinding], text: str) -> str:
+    """Return the title that is proposed for a draft of these ACLs for the principals that `text` names."""
+    principals = read_principals(text, MOST_AT_ONCE).principals
+    whom = number_of(len(principals), "principal", "principals")
+    if len(principals) == 1 and len(principals[0]) <= LONGEST_IN_TITLE:
+        whom = principals[0]
+    return f"Clone {_acls(len(chosen))} to {whom}"
+
+
+def _acls(number: int) -> str:
+    return number_of(number, "ACL", "ACLs")
+
+
 def _copied(person: User, slug: str, chosen: Sequence[AclBinding], to: str) -> Made:
     target = access.clusters_to_request_on(person).exclude(slug=slug).filter(slug=to).first()
     if target is None:
@@ -135,8 +163,11 @@ def _new_in(view: ClusterView, bindings: Sequence[AclBinding]) -> Made:
     return Made(view, new, sum(binding in view.index for binding in set(bindings)))
 
 
-def draft_of(request: HttpRequest, made: Made, *, op: str = "add") -> HttpResponse:
-    """Lead to the what-if on the cluster with these ACLs to add or to remove; raises NoDraft."""
+def draft_of(request: HttpRequest, made: Made, *, op: str = "add", title: str = "") -> HttpResponse:
+    """Lead to the what-if on the cluster with these ACLs to add or to remove; raises NoDraft.
+
+    title: what is proposed as the title of a request.
+    """
     assert isinstance(request.user, User)  # login_required
     cluster = made.view.cluster
     lines = [Line(op, binding) for binding in made.bindings]
@@ -149,4 +180,4 @@ def draft_of(request: HttpRequest, made: Made, *, op: str = "add") -> HttpRespon
             f"{number_of(made.there, 'ACL is', 'ACLs are')} in force on {cluster.name} already, "
             "and not in this draft.",
         )
-    return redirect(address)
+    return redirect(links.with_field(address, "title", title))

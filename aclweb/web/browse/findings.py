@@ -31,6 +31,7 @@ from aclweb.inventory.findings import pages as finding
 from aclweb.inventory.findings import undo as count_again
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, Facet, with_field, without
+from aclweb.web.browse.chosen_acls import NoDraft, draft_of, removal_title, removed
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.drafts import MOST_LINES
 from aclweb.web.shell import asking_often
@@ -79,6 +80,31 @@ def again(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             finding.again(current.in_force(cluster))
     return redirect("findings", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def draft(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead to the draft that removes each ACL of a lint rule's findings whose removal changes no decision."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if not access.may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    if request.method == "GET":
+        return redirect("findings", slug=slug)
+    view = current.in_force(cluster, just_read=True)
+    found = finding.findings(view)
+    try:
+        if found is None or not found.is_done:
+            raise NoDraft("The findings of what is in force are not known yet.")
+        wanted = _wanted(request.POST)
+        fixed = found.matching(**wanted).can_go.acls(MOST_LINES) if wanted["rule"] else ()
+        if not fixed:
+            raise NoDraft("The findings have changed, and none of these can be removed without an effect.")
+        going = removed(view, fixed)
+        return draft_of(request, going, op="remove", title=removal_title(len(going.bindings), True))
+    except NoDraft as error:
+        messages.error(request, f"No draft was made: {error}")
+        return redirect("findings", slug=slug)
 
 
 @login_required
@@ -167,15 +193,23 @@ def _listed(cluster: Cluster, query: QueryDict, found: Findings) -> dict[str, An
             "page": page_of(found.proposals, page_asked(query), PROPOSALS_A_PAGE),
             "most_replaced": MOST_LINES - 1,  # and the one that stands for them
         }
-    wanted = {name: query.get(name, "") for name in ("severity", "rule", "text")}
+    wanted = _wanted(query)
     listed = found.matching(**wanted)
     return context | {
         "facets": _facets(query, listed),
+        "fixable": len(listed.can_go) if wanted["rule"] else 0,
+        "most_fixed": MOST_LINES,
+        "wanted": [(name, text) for name, text in wanted.items() if text],
         "page": page_of(listed, page_asked(query), ROWS_A_PAGE),
         "is_filtered": any(wanted.values()),
         "text": wanted["text"],
         "kept": [(name, wanted[name]) for name in ("severity", "rule") if wanted[name]],
     }
+
+
+def _wanted(query: QueryDict) -> dict[str, str]:
+    """Return by what the findings are narrowed down."""
+    return {name: query.get(name, "") for name in ("severity", "rule", "text")}
 
 
 def _facets(query: QueryDict, listed: FindingPage) -> list[Facet]:

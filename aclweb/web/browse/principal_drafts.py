@@ -16,7 +16,15 @@ from aclweb.accounts import access
 from aclweb.acl.model import AclBinding
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.models import Cluster
-from aclweb.web.browse.chosen_acls import SHOWN, NoDraft, cloned, draft_of, removed
+from aclweb.web.browse.chosen_acls import (
+    LONGEST_IN_TITLE,
+    SHOWN,
+    NoDraft,
+    cloned,
+    cloning_title,
+    draft_of,
+    removed,
+)
 from aclweb.web.drafts import MOST_LINES
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
@@ -30,7 +38,7 @@ def clone(request: HttpRequest, slug: str) -> HttpResponse:
     cluster, text, fault = view.cluster, request.POST.get("principals", ""), ""
     if request.method == "POST":
         try:
-            return draft_of(request, cloned(view, own, text))
+            return draft_of(request, cloned(view, own, text), title=cloning_title(own, text))
         except NoDraft as error:
             fault = str(error)
     context = {
@@ -64,7 +72,8 @@ def offboard(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if len(own) > MOST_LINES:
             raise NoDraft(f"{len(own):,} ACLs are more than the {MOST_LINES:,} that a draft may have.")
-        return draft_of(request, removed(view, own), op="remove")
+        title = f"Offboard {name}" if len(name) <= LONGEST_IN_TITLE else "Offboard a principal"
+        return draft_of(request, removed(view, own), op="remove", title=title)
     except NoDraft as error:
         messages.error(request, f"No draft was made: {error}")
         return redirect(links.principal(view.cluster, name))

@@ -57,6 +57,7 @@ urlpatterns = [
     path("c/<slug:slug>/acls/views/<int:number>/rename/", view_page.rename, name="acl-view-rename"),
     path("c/<slug:slug>/acls/views/<int:number>/remove/", view_page.remove, name="acl-view-remove"),
     path("c/<slug:slug>/findings/", findings.index, name="findings"),
+    path("c/<slug:slug>/findings/draft/", findings.draft, name="findings-draft"),
     path("c/<slug:slug>/findings/<int:number>/dismiss/", findings.dismiss, name="finding-dismiss"),
     path("c/<slug:slug>/findings/dismissed/<int:number>/undo/", findings.undo, name="finding-undo"),
     path("c/<slug:slug>/findings/again/", findings.again, name="findings-again"),
