@@ -31,7 +31,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     """One finding; `extra` and `counterexample` are of proposals."""
 
     number = serializers.IntegerField(
-        help_text="By which it is dismissed; each new snapshot numbers findings anew."
+        help_text="By which a finding is dismissed, and no proposal; each new snapshot numbers them anew."
     )
     rule = serializers.CharField()
     severity = serializers.ChoiceField(choices=[str(severity) for severity in SEVERITIES])

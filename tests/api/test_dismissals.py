@@ -136,6 +136,17 @@ def test_a_finding_that_is_dismissed_or_gone_is_not_there(synced, ada):
     assert [row["dismissal"]["reason"] for row in dismissed(asked)] == ["Kept for the audit."]
 
 
+def test_a_proposal_is_not_dismissed(cluster, ada):
+    hosts = [allow("User:bob", "READ", "orders", host=f"10.0.0.{number}") for number in range(8)]
+    sync(cluster, client=Answers(hosts))
+    asked = program(ada)
+    proposals = asked.get(f"{URL}findings/?show=proposals").json()["findings"]
+
+    assert proposals
+    assert {dismiss(asked, row["number"]).status_code for row in proposals} == {404}
+    assert not DismissedFinding.objects.exists()
+
+
 def test_who_only_looks_can_neither_dismiss_nor_undo(synced, ada, cho):
     asked, viewer = program(ada), program(cho)
     number = dismiss(asked, implied(asked)["number"]).json()["number"]
