@@ -235,7 +235,7 @@ def test_the_log_beside_a_diff_costs_two_queries_however_many_rows(over_days, ad
     with CaptureQueriesContext(connection) as none:
         assert not browser.get(f"{address}&show=loses").context["diff_log"].rows
     with CaptureQueriesContext(connection) as many:
-        assert len(browser.get(address).context["diff_log"].rows) == 15
+        assert len(browser.get(address).context["diff_log"].rows) == 9
 
     assert len(many) - len(none) == 2
     assert sum("principal_key" in each["sql"] for each in many.captured_queries) == 1

@@ -114,7 +114,7 @@ def test_the_page_of_any_draft_has_at_most_2000_nodes_and_50_kilobytes(synced, a
     if page.status_code == 302:
         page = browser.get(page["Location"])
     text = page.content.decode()
-    answer = text[text.index('id="diff-heading"') :].partition("</section>")[0]
+    answer = text[text.index('id="tab-heading"') :].partition("</section>")[0]
 
     assert len(page.context["diff"].object_list) == matrix.ROWS_A_PAGE
     assert "and 1 more" not in answer
@@ -141,7 +141,8 @@ def test_every_page_shows_the_matrix_and_leads_back_to_the_groups(over_days, ada
     found = [
         dict((*action.query, *action.fields))
         for action in pressing.actions(pressing.read(text), f"{place}{joint}view=matrix", lambda *_: "")
-        if "'By resource'" in action.source and not action.is_link
+        if ("'Show these requests'" if kind == "what-if" else "'By resource'") in action.source
+        and not action.is_link
     ]
     assert found
     assert {fields.get("view") for fields in found} == {"matrix"}

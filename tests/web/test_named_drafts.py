@@ -182,7 +182,7 @@ def test_a_pruned_copy_of_what_was_edited_elsewhere_writes_nothing(browser):
 
 
 def left_out(page) -> list[str]:
-    return [each.line.as_text() for each in page.context["draft_lines"] if each.is_left_out]
+    return [each.line.as_text() for each in page.context["cards"].paginator.object_list if each.is_left_out]
 
 
 def removals(*bindings) -> list[str]:

@@ -202,15 +202,24 @@ def test_pasted_acls_that_cannot_be_read_are_named_and_nothing_is_lost(address, 
     assert len(page.context["draft"].lines) == 1
 
 
-def test_a_long_draft_lists_its_beginning_and_carries_all_of_it(address, ada_browser):
-    lines = [line(allow("User:eve", "READ", f"t{number}"), "add") for number in range(203)]
+def test_a_long_draft_is_listed_a_page_at_a_time_and_carries_all_of_it(address, ada_browser):
+    lines = [line(allow("User:eve", "READ", f"t{number:03}"), "add") for number in range(203)]
 
-    page = ada_browser.post(address, {"line": lines}, follow=True)
+    page = ada_browser.post(address, {"line": lines, "cards": "26"}, follow=True)
 
-    listed, _, more = page.content.decode().partition("and 3 more, also included")
-    assert listed.count('name="drop"') == 200
-    assert more
+    assert "201 to 203 of 203" in page.text
+    assert re.findall(r'name="drop" value="(\d+)"', page.text) == ["200", "201", "202"]
     assert len(page.context["draft"].lines) == 203
+    left = ada_browser.post(page.request["PATH_INFO"], {"line": lines, "drop": "201"}, follow=True)
+    assert [each.binding.resource_name for each in left.context["draft"].lines[-2:]] == ["t200", "t202"]
+
+
+def test_an_acl_that_joins_a_long_draft_is_in_sight(address, ada_browser):
+    lines = [line(allow("User:eve", "READ", f"t{number}")) for number in range(30)]
+
+    page = ada_browser.post(address, {"line": lines, **RULE, "add_rule": "1"}, follow=True)
+
+    assert page.context["cards"].object_list[-1].line.binding.principal == RULE["principal"]
 
 
 def test_removing_what_is_not_there_is_said(address, ada_browser):
@@ -352,7 +361,9 @@ def test_the_page_needs_few_queries_however_long_the_draft_is(
 
 def test_the_copied_commands_are_those_of_every_line_of_a_long_draft(address, ada_browser):
     lines = [line(allow("User:eve", "READ", f"t{number}")) for number in range(203)]
-    page = ada_browser.post(address, {"line": [*lines, line(IN_FORCE, "remove")]}, follow=True)
+    page = ada_browser.post(
+        address, {"line": [*lines, line(IN_FORCE, "remove")], "tab": "commands"}, follow=True
+    )
 
     (link,) = re.findall(r'data-copy-url="([^"]*commands[^"]*)"', page.content.decode())
     text = b"".join(ada_browser.get(unescape(link)).streaming_content).decode()

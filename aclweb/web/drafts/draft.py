@@ -9,9 +9,9 @@ this cluster would refuse is reported in Kafka's own words, too, before anybody 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 from django import forms
 from django.http import QueryDict
@@ -146,26 +146,50 @@ class Draft:
         taken = tuple(dict.fromkeys([*self.lines, *lines]))
         return replace(self, lines=taken, written=_written((*self.written, *taken), taken))
 
-    def cautious_lines(self, settings: AuthorizerSettings) -> list[ShownLine]:
+    def cautious_lines(self, settings: AuthorizerSettings) -> CautiousLines:
         """Return each line that the draft holds with what to know before it is added under these settings."""
-        taken = set(self.lines)
-        return [
-            ShownLine(
-                line,
-                is_left_out=line not in taken,
-                cautions=hints(line.binding, settings) if line.op == "add" and line in taken else (),
-            )
-            for line in self.written
-        ]
+        return CautiousLines(self, settings)
 
 
 @dataclass(frozen=True)
 class ShownLine:
-    """A line of a draft as a page lists it. is_left_out: whether the cluster does not take it as it is now."""
+    """A line of a draft as a page lists it.
 
+    place: by which it is dropped, from 0. is_left_out: whether the cluster does not take it as it is now.
+    """
+
+    place: int
     line: Line
     is_left_out: bool
     cautions: tuple[LintFinding, ...]
+
+
+class CautiousLines(Sequence[ShownLine]):
+    """The lines that a draft holds, each looked at when it is asked for."""
+
+    def __init__(self, draft: Draft, settings: AuthorizerSettings) -> None:
+        self._written, self._settings = draft.written, settings
+        self._taken = frozenset(draft.lines)
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+    @overload
+    def __getitem__(self, place: int) -> ShownLine: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[ShownLine]: ...
+
+    def __getitem__(self, place: int | slice) -> ShownLine | list[ShownLine]:
+        if isinstance(place, slice):
+            return [self._shown(each) for each in range(len(self))[place]]
+        return self._shown(range(len(self))[place])
+
+    def _shown(self, place: int) -> ShownLine:
+        line = self._written[place]
+        is_taken = line in self._taken
+        cautions = hints(line.binding, self._settings) if line.op == "add" and is_taken else ()
+        return ShownLine(place, line, is_left_out=not is_taken, cautions=cautions)
 
 
 def hints(binding: AclBinding, settings: AuthorizerSettings) -> tuple[LintFinding, ...]:

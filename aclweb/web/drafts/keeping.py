@@ -1,9 +1,10 @@
 """Store drafts that are too long for an address: under a key, per person, for some days.
 
 A short draft is in its address and is stored nowhere. A long one is kept, and its
-address names the key, so that Back, a new sign-in and a link find it again. The link works
-for everybody who may see the cluster, and for nobody else. What is kept under a key never
-changes: an edit makes another key, so that Back finds what was there before.
+address names the key (a page repeats it in each of its forms and links), so that Back, a
+new sign-in and a link find it again. The link works for everybody who may see the cluster,
+and for nobody else. What is kept under a key never changes: an edit makes another key, so
+that Back finds what was there before.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from aclweb.web.models import KeptDraft
 logger = logging.getLogger(__name__)
 
 FIELD = "draft"
-# Servers and chat programs cut longer addresses.
-LONGEST_LINK = 2_000
+# Some two ACLs: a page has a dozen forms and links that lead to its draft, each with the whole of the address.
+LONGEST_LINK = 600
 # Drafts of one person: each edit of a long draft is one, so that Back finds the step before.
-MOST_KEPT = 200
+MOST_KEPT = 500
 KEPT_DAYS = 90
 # Bytes before they are compressed. The largest form that the site takes is smaller.
 LARGEST = 4 * 1024 * 1024
@@ -118,17 +119,11 @@ def _keep(cluster: Cluster, person: User, fields: Fields, opened: str) -> str | 
         return opened
     key = hashlib.sha256(f"{cluster.pk} {person.pk} ".encode() + content).hexdigest()[:32]
     now = timezone.now()
+    row = KeptDraft(key=key, cluster=cluster, owner=person, content=zlib.compress(content), used_at=now)
     try:
         with transaction.atomic():
-            KeptDraft.objects.update_or_create(
-                key=key,
-                defaults={"used_at": now},
-                create_defaults={
-                    "cluster": cluster,
-                    "owner": person,
-                    "content": zlib.compress(content),
-                    "used_at": now,
-                },
+            KeptDraft.objects.bulk_create(
+                [row], update_conflicts=True, unique_fields=["key"], update_fields=["used_at"]
             )
             _prune(person)
     except DatabaseError as error:

@@ -70,7 +70,10 @@ def shown(
 
 
 # What of an address says which part of a page is shown, and is not needed for a file of all rows.
-_SHOWN = ("flips", "page", "open", "view", "show", "lines", "after", "acls", "title", "reason")
+_SHOWN = (
+    *("cards", "tab", "flips", "page", "open", "view", "show", "lines", "after", "acls"),
+    *("title", "reason", "ticket"),
+)
 
 
 def files(address: str, asked: Mapping[str, str], *, field: str = "replay") -> list[tuple[str, str]]:

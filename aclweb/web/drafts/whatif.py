@@ -31,6 +31,7 @@ from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import what_if
 from aclweb.insights.current import current_load
+from aclweb.insights.replay import Replay
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
@@ -54,7 +55,11 @@ from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import holds_pem
 from aclweb.web.shell.uploads import uploaded_text
 
-ROWS_A_PAGE = 15
+CARDS_A_PAGE = 8
+ROWS_A_PAGE = 9
+# What a page of the draft's own lists holds, beside its access diff: one list at a time.
+COMMANDS_SHOWN = 30
+RESOURCES_SHOWN = 40
 # The names shown while somebody types a pattern; the count is always of all.
 NAMES_SHOWN = 12
 CAUTIONS_SHOWN = 5
@@ -63,7 +68,7 @@ MOST_UPLOADED = 1024 * 1024
 # A draft of more is no text to edit on a page.
 MOST_AS_TEXT = 500
 # What of an address says which part of the impact is shown.
-_SHOWN = ("as", "show", "view", "page", "open", "by", "days", "flips", "after", "acls")
+_SHOWN = ("as", "cards", "show", "tab", "view", "page", "open", "by", "days", "flips", "after", "acls")
 ACLS_AFTER_A_PAGE = 12
 # Of those that this person asked for, while there is no draft.
 COMPUTATIONS_SHOWN = 5
@@ -121,6 +126,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             there = _there_already(form.bindings(), view)
             notes = [*form.notes, there] if there else form.notes
             form = AclForm(settings=view.settings)
+            data = data.copy()
+            data["cards"] = str(-(-len(draft.written) // CARDS_A_PAGE))
     if living is not None and request.method == "POST":
         try:
             living = named.store(living, _fields(draft))
@@ -135,7 +142,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     if request.method == "POST" and kept.address and is_said and not wants_part(request):
         return redirect(kept.address)
     context = {
-        **_workbench(cluster, view, draft, kept, living),
+        **_workbench(cluster, view, draft, kept, living, data),
         "pasted": _pasted(data, draft),
         "wrong_topics": [
             name
@@ -228,7 +235,7 @@ def _refused(
     assert isinstance(request.user, User)  # login_required
     kept = _place(cluster, request.user, draft, request.POST, living)
     context = {
-        **_workbench(cluster, view, draft, kept, living),
+        **_workbench(cluster, view, draft, kept, living, request.POST),
         "form": AclForm(settings=view.settings),
         "pasted": _pasted(request.POST, draft),
         "may_request": may(request.user, "request", cluster),
@@ -471,14 +478,19 @@ def _place(
 
 
 def _workbench(
-    cluster: Cluster, view: ClusterView, draft: Draft, kept: keeping.Place, living: named.Standing | None
+    cluster: Cluster,
+    view: ClusterView,
+    draft: Draft,
+    kept: keeping.Place,
+    living: named.Standing | None,
+    data: QueryDict,
 ) -> dict[str, Any]:
     """Return what the page needs of a draft, whatever becomes of it."""
     return {
         "cluster": cluster,
         "in_force": view,
         "draft": draft,
-        "draft_lines": draft.cautious_lines(view.settings),
+        "cards": page_of(draft.cautious_lines(view.settings), page_asked(data, "cards"), CARDS_A_PAGE),
         "kept": kept,
         "living": living,
         "living_url": saved.address(living.draft, cluster.slug) if living else "",
@@ -538,15 +550,20 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
     load = current_load(cluster)
     of = acls_after.PRINCIPALS if data.get("after") == acls_after.PRINCIPALS else acls_after.RESOURCES
     after = acls_after.acls_after(view.index, view.settings, draft.delta, of=of)
+    replay = replaying.replay_in(load, view, draft.delta, preview.impact, days=replayed.days_asked(data))
+    tabs = _tabs(draft, preview, after, replay)
+    tab = next((name for name, *_ in tabs if name and name == data.get("tab")), "")
     return {
         "preview": preview,
+        "tabs": tabs,
+        "tab": tab,
+        "is_replay_folded": tab != "replay",
+        "commands_shown": COMMANDS_SHOWN,
+        "resources_shown": RESOURCES_SHOWN,
+        "resources_more": len(preview.impact.resources) - RESOURCES_SHOWN,
         "after": after,
         "acls": page_of(after.rows, page_asked(data, "acls"), ACLS_AFTER_A_PAGE),
-        **replayed.shown(
-            replaying.replay_in(load, view, draft.delta, preview.impact, days=replayed.days_asked(data)),
-            cluster,
-            data,
-        ),
+        **replayed.shown(replay, cluster, data),
         "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
         "told": impact_rows.told(preview.impact),
         "tiles": impact_rows.tiles(preview.impact),
@@ -561,3 +578,19 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
             load=load,
         ),
     }
+
+
+def _tabs(
+    draft: Draft, preview: previews.Preview, after: acls_after.AclsAfter, replay: Replay | None
+) -> list[tuple[str, str, int | None]]:
+    """Return what can be looked at of an impact, one at a time: its name in an address, its words, how much it is."""
+    found: list[tuple[str, str, int | None]] = [("", "Access diff", None)]
+    if replay is not None and replay.flips:
+        found.append(("replay", "Replayed requests", len(replay.flips)))
+    if draft.lines:
+        found.append(("after", "ACLs after", len(after.rows)))
+    if preview.commands:
+        found.append(("commands", "Commands", len(preview.commands)))
+    if preview.impact.resources:
+        found.append(("matched", "Matched resources", len(preview.impact.resources)))
+    return found
