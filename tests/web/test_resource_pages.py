@@ -212,6 +212,27 @@ def test_each_reader_has_its_groups_or_why_it_cannot_consume(browser, cluster, g
     assert ("Groups that ACLs or the log name are listed here" in text(page)) is (groups is None)
 
 
+@pytest.mark.parametrize(
+    ("groups", "marked"), [(["billing"], ["later"]), (["billing", "later"], []), (None, [])]
+)
+def test_groups_that_acls_alone_name_are_marked_where_brokers_list_groups(browser, cluster, groups, marked):
+    acls = [
+        RULES[0],
+        *(allow("User:bob", "READ", name, resource_type="GROUP") for name in ("billing", "later", "*")),
+        allow("User:bob", "READ", "later", resource_type="GROUP", pattern="PREFIXED"),
+    ]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("orders.eu", 12)], groups=groups))
+
+    page = browser.get("/c/test-eu/topics/orders.eu?tab=groups")
+
+    cells = re.findall(r"<div>(.*?)</div>", text(page).split('data-label="by ACLs"')[1], re.DOTALL)[:4]
+    named = [re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", cell)).strip() for cell in cells]
+    assert len(named) == 4
+    assert [cell for cell in named if "named by ACLs" in cell] == [
+        f"group {name} named by ACLs" for name in marked
+    ]
+
+
 def test_the_readers_of_a_topic_come_in_pages(crowded):
     address = "/c/test-eu/topics/orders.eu?tab=groups&page=2"
 

@@ -5,15 +5,16 @@ Each tab is an address of its own, `?tab=acls`, and asks only for what it shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from django.db.models import OuterRef
 
-from aclweb.acl.model import Resource, ResourceType, number_of
+from aclweb.acl.model import PatternType, Resource, ResourceType, number_of
 from aclweb.acl.notation import binding_key
 from aclweb.changes.queries import change_of_revision
+from aclweb.clusters import Known
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_in, load_with_denials
 from aclweb.insights.models import Load
@@ -21,8 +22,8 @@ from aclweb.insights.queries import usage_of
 from aclweb.insights.readers import groups_used, last_reads
 from aclweb.insights.traffic import Traffic, traffic_in
 from aclweb.inventory import lists
-from aclweb.inventory.access import groups_of_readers, readers_of
-from aclweb.inventory.current import in_force
+from aclweb.inventory.access import ReaderGroups, groups_of_readers, readers_of
+from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
@@ -127,15 +128,29 @@ def _groups(asked: Asked) -> dict[str, Any]:
     view = in_force(asked.cluster, asked.moment.past, just_read=True)
     used = groups_used(asked.load, list(page)) if asked.load is not None else {}
     declared = asked.moment.past.declared if asked.moment.past else None
+    known = names_known(asked.cluster, ResourceType.GROUP, declared=declared)
+    found = groups_of_readers(view, page)
     return {
         "readers": page,
         "reader_rows": [
-            (found, found.principal in able, read.get(found.principal), used.get(found.principal, ()))
-            for found in groups_of_readers(view, page)
+            (each, each.principal in able, read.get(each.principal), used.get(each.principal, ()))
+            for each in found
         ],
+        "unlisted": _unlisted(view, found) if known.known is not Known.UNKNOWN else frozenset(),
         "permits_logged": asked.load is not None and asked.load.permits_seen,
-        "groups_known": names_known(asked.cluster, ResourceType.GROUP, declared=declared),
+        "groups_known": known,
     }
+
+
+def _unlisted(view: ClusterView, readers: Iterable[ReaderGroups]) -> frozenset[str]:
+    """Return the groups that these ACLs name exactly and the last sync did not list."""
+    exactly = {
+        acl.resource_name
+        for reader in readers
+        for acl in reader.named
+        if acl.pattern_type is PatternType.LITERAL and not acl.pattern.is_wildcard
+    }
+    return frozenset(name for name in exactly if not view.loaded.holds(ResourceType.GROUP, name))
 
 
 def _traffic(asked: Asked) -> dict[str, Any]:
