@@ -487,6 +487,7 @@ CELERY_TASK_ROUTES = {
     "inventory.sync*": {"queue": "syncs"},
     "inventory.check_next": {"queue": "syncs"},
     "inventory.search": {"queue": "searches"},
+    "inventory.delete_removed": {"queue": "searches"},
     "insights.*": {"queue": "searches"},
 }
 CELERY_BEAT_SCHEDULER = "aclweb.inventory.work.beat:Scheduler"
@@ -505,6 +506,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     },
     "pick up analyses that wait for a worker": {
         "task": "insights.sweep",
+        "schedule": timedelta(seconds=ACLWEB_SWEEP_SECONDS),
+        "options": {"expires": ACLWEB_SWEEP_SECONDS},
+    },
+    "delete what is left of removed clusters": {
+        "task": "inventory.delete_removed",
         "schedule": timedelta(seconds=ACLWEB_SWEEP_SECONDS),
         "options": {"expires": ACLWEB_SWEEP_SECONDS},
     },

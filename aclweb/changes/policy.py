@@ -142,6 +142,8 @@ def _may(step: Step, change: Change, user: User, rights: Callable[[], access.Rig
     """Return the answer; the rights are asked for only where they count."""
     if change.state not in STATES[step]:
         return False, f"{change.key} is {change.get_state_display()}, so it cannot be {_DONE[step]}."
+    if change.cluster.is_removed:
+        return False, f"{change.cluster.name} was removed, so {change.key} cannot be {_DONE[step]}."
     if not user.is_active:
         return False, "This account is switched off."
     return _MAY[step](step, change, user, rights())

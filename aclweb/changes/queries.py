@@ -177,6 +177,20 @@ class ChangePage:
     under_way: bool  # a page may ask again soon
 
 
+@dataclass(frozen=True)
+class KeptChange:
+    """What the page of a change shows once its cluster is removed: what was asked, who agreed, and what happened."""
+
+    change: Change
+    state: str
+    tone: str
+    effect: Effect | None  # as submitted
+    steps: tuple[StepView, ...]
+    approvals: tuple[Approval, ...]  # the oldest first
+    comments: tuple[Comment, ...]  # on the whole, or on an ACL that has left the plan; the oldest first
+    timeline: tuple[TimelineEntry, ...]  # newest first
+
+
 _undone_again = Change.objects.filter(undo_of=OuterRef("pk"), state=Change.State.APPLIED)
 _UNDONE = Exists(
     Change.objects.filter(undo_of=OuterRef("pk"), state=Change.State.APPLIED).exclude(Exists(_undone_again))
@@ -204,6 +218,37 @@ def change_of(user: User, pk: int) -> Change | None:
     """Return one change if this person may see it."""
     found = changes_of(user).select_related("cluster", "author", "undo_of", "revision", "applied_revision")
     return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
+
+
+def kept_changes(user: User, cluster: Cluster) -> QuerySet[Change]:
+    """Return the changes of a removed cluster, newest first, to who administers the site; to others none."""
+    if not (user.is_active and user.is_superuser and user.only_cluster is None):
+        return Change.objects.none()
+    kept = Change.objects.filter(cluster=cluster, cluster__removed_at__isnull=False)
+    return kept.select_related("cluster", "author").annotate(undone=_UNDONE).order_by("-pk")
+
+
+def kept_change(user: User, pk: int) -> KeptChange | None:
+    """Return one change of a removed cluster to who administers the site; None for others, and for any other change."""
+    cluster = Cluster.including_removed.filter(changes=pk, removed_at__isnull=False).first()
+    change = kept_changes(user, cluster).filter(pk=pk).first() if cluster is not None else None
+    if change is None:
+        return None
+    items = list(change.items.all())
+    said = list(change.comments.select_related("author"))
+    on_items = _comments_by_place(items, said)
+    placed = {comment.pk for comments in on_items.values() for comment in comments}
+    state, tone = item_state_words(change)
+    return KeptChange(
+        change=change,
+        state=state,
+        tone=tone,
+        effect=effect_of(change),
+        steps=_steps(items, on_items),
+        approvals=tuple(change.approvals.select_related("reviewer").order_by("at")),
+        comments=tuple(comment for comment in said if comment.pk not in placed),
+        timeline=_timeline(change),
+    )
 
 
 def in_force_since(cluster: Cluster, numbers: Collection[int]) -> dict[int, datetime]:
@@ -328,14 +373,18 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         acts=_acts(change, may, drift),
         may_choose=may["approve"][0] and len(items) > 1 and change.undo_of_id is None,
         comments=tuple(comment for comment in said if comment.pk not in placed),
-        timeline=tuple(
-            TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
-            for event in trail.trail(change.key).order_by("-sequence")
-        ),
+        timeline=_timeline(change),
         undo_of=change.undo_of,
         undo=_undo_of(change, user),
         progress=(in_place, len(items)),
         under_way=change.state in _UNDER_WAY,
+    )
+
+
+def _timeline(change: Change) -> tuple[TimelineEntry, ...]:
+    return tuple(
+        TimelineEntry(event.at, event.actor, event.verb, trail.sentence(event))
+        for event in trail.trail(change.key).order_by("-sequence")
     )
 
 

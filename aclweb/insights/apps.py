@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from aclweb.pipeline import environment
 
 # The modules that register verbs; they import models, so they wait until the apps are loaded.
-_VERBS = ("aclweb.insights.denial_marks", "aclweb.insights.retired")
+_VERBS = ("aclweb.insights.denial_marks", "aclweb.insights.removed_clusters", "aclweb.insights.retired")
 
 
 class InsightsConfig(AppConfig):

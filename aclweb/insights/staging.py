@@ -132,7 +132,8 @@ def _sweep(fresh: Load, turn: _Turn) -> None:
     totals = RequestTotals.objects.filter(cluster=cluster).exclude(added_in=fresh.pk)
     _delete(totals if current is None else totals.filter(removed_in__lte=current), turn)
     for day in DaySet.objects.filter(cluster=cluster, loads=None).order_by("pk"):
-        _delete_day(day, turn)
+        for _ in delete_day(day, turn):
+            pass
     unheld = ~models.Exists(RequestTotals.objects.filter(request=models.OuterRef("pk")))
     _delete(LoggedRequest.objects.filter(unheld, cluster=cluster), turn)
 
@@ -145,16 +146,21 @@ def _delete(rows: models.QuerySet[Any], turn: _Turn) -> None:
             rows.filter(pk__in=keys[start : start + _ROWS_AT_ONCE]).delete()
 
 
-def _delete_day(day: DaySet, turn: _Turn) -> None:
-    """Delete a day and its rows in short transactions: a range of requests in each, found by the rows' key."""
+def delete_day(day: DaySet, turn: _Turn) -> Iterator[int]:
+    """Delete a day and its rows in short transactions: a range of requests in each, found by the rows' key.
+
+    Yields how many rows each has deleted.
+    """
     rows = RequestDay.objects.filter(day_set=day)
     numbers = rows.order_by("request").values_list("request", flat=True)
     while (end := numbers[_ROWS_AT_ONCE : _ROWS_AT_ONCE + 1].first()) is not None:
         with turn():
-            rows.filter(request__lt=end).delete()
+            deleted = rows.filter(request__lt=end).delete()[0]
+        yield deleted
     with turn():
-        rows.delete()
+        deleted = rows.delete()[0]
         day.delete()
+    yield deleted + 1
 
 
 def _locked(cluster: Cluster) -> None:

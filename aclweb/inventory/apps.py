@@ -13,6 +13,7 @@ _VERBS = (
     "aclweb.inventory.admin.owners",
     "aclweb.inventory.admin.pausing",
     "aclweb.inventory.admin.register",
+    "aclweb.inventory.admin.removing",
     "aclweb.inventory.sync.run",
 )
 

@@ -22,7 +22,10 @@ from aclweb.inventory.leases import Leased
 
 
 class JobRow(Leased):
-    """Something that a person asked for and a worker does. Its model has a `state`, and a constraint a group."""
+    """Something that a person asked for and a worker does on a cluster.
+
+    Its model has a `state`, a `cluster`, and a constraint a group.
+    """
 
     attempts = models.PositiveSmallIntegerField(default=0)
     asked_at = models.DateTimeField()  # this and the next two by the database's clock
@@ -106,6 +109,11 @@ class JobRows(Generic[Row]):
         is_open = self._rows.filter(pk=row.pk, state__in=(self.queued, self.at_work))
         return bool(is_open.update(state=self.cancelled, **{self.reason: reason}, **_WITHOUT_WORKER))
 
+    def cancel_all(self, of: Q, reason: str) -> int:
+        """End the rows that wait or are at work and fulfil the condition; return how many they are."""
+        is_open = self._rows.filter(of, state__in=(self.queued, self.at_work))
+        return is_open.update(state=self.cancelled, **{self.reason: reason}, **_WITHOUT_WORKER)
+
     @property
     def _rows(self) -> QuerySet[Row]:
         return self.model._default_manager.all()
@@ -115,9 +123,14 @@ class JobRows(Generic[Row]):
         return Q(state=self.queued) | Q(leases.is_free(), state=self.at_work)
 
     def _candidates(self) -> list[int]:
-        """Return the ids of what a worker could take, the oldest of each group that has none at work."""
+        """Return the ids of what a worker could take, the oldest of each group that has none at work.
+
+        None is of a removed cluster: its removal ends all, and one that was asked for at that moment is deleted.
+        """
         busy = self._rows.filter(leases.is_held(), state=self.at_work).values(self.group)
-        waiting = self._rows.filter(self._claimable()).exclude(**{f"{self.group}__in": busy})
+        waiting = self._rows.filter(self._claimable(), cluster__removed_at__isnull=True).exclude(
+            **{f"{self.group}__in": busy}
+        )
         # One whose worker was lost comes first: it is the one at work of its group.
         lost_first = Case(When(state=self.at_work, then=0), default=1)
         first: dict[int, int] = {}

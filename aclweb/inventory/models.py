@@ -26,11 +26,18 @@ from aclweb.inventory.stored_findings import LintRun as LintRun
 from aclweb.inventory.stored_findings import StoredFinding as StoredFinding
 
 
-class ClusterManager(models.Manager["Cluster"]):
+class AllClusters(models.Manager["Cluster"]):
     """Clusters without their logins, which are decrypted only by whoever asks a cluster for `options`."""
 
     def get_queryset(self) -> models.QuerySet[Cluster]:
         return super().get_queryset().defer("options")
+
+
+class ClusterManager(models.Manager["Cluster"]):
+    """The same, without the clusters that somebody has removed."""
+
+    def get_queryset(self) -> models.QuerySet[Cluster]:
+        return super().get_queryset().defer("options").filter(removed_at__isnull=True)
 
 
 KNOWN = [(known.value, known.value) for known in Known]
@@ -104,8 +111,21 @@ class Cluster(Leased):
     # Whether its address was given on a page, so that it may lead only to hosts that the deployment allows.
     held_to_hosts = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Since when it is removed, and who did it; null while it is there. Its changes keep the row.
+    removed_at = models.DateTimeField(null=True)
+    removed_by = models.CharField(max_length=254, blank=True)
+    # What `slug` was: another cluster may have that name once the bulk of this one is deleted.
+    removed_slug = models.CharField(max_length=60, blank=True)
+    # How many rows workers have deleted of it, and when the last one was; null while some may be left.
+    rows_deleted = models.PositiveBigIntegerField(default=0)
+    deleted_at = models.DateTimeField(null=True)
+    # Its events in the audit trail: those after this one, which ends a removed cluster of the same slug,
+    # and, once it is removed itself, up to that one.
+    events_after = models.PositiveBigIntegerField(default=0)
+    events_to = models.PositiveBigIntegerField(null=True)
 
     objects = ClusterManager()
+    including_removed = AllClusters()
 
     class Meta:
         ordering = ["name"]
@@ -133,6 +153,15 @@ class Cluster(Leased):
     @property
     def is_paused(self) -> bool:
         return self.paused_at is not None
+
+    @property
+    def is_removed(self) -> bool:
+        return self.removed_at is not None
+
+    @property
+    def slug_once_removed(self) -> str:
+        """What `slug` is then: no cluster can be registered under it, and addresses may hold it, to lead nowhere."""
+        return f"_removed-{self.pk}"
 
 
 class LogSource(models.Model):

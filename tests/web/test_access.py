@@ -29,7 +29,7 @@ from aclweb.changes.models import Computation, PolicyGate
 from aclweb.changes.question import what_if
 from aclweb.insights.models import Analysis
 from aclweb.inventory.current import in_force
-from aclweb.inventory.models import LogSource, OwnedNames
+from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -84,6 +84,9 @@ TABLE: dict[str, Row] = {
     # Only who administers the whole site adds clusters.
     "add-cluster": Row("/clusters/new/", (302, 403, 403, 403, 403, 403), root=200),
     "add-file-cluster": Row("/clusters/new/file/", OF_ROOT, root=200),
+    "removed-clusters": Row("/clusters/removed/", OF_ROOT, root=200),
+    "removed-cluster": Row("/clusters/removed/{gone}/", OF_ROOT, root=200),
+    "remove-cluster": Row(f"{C}remove/", (302, 404, 403, 403, 403, 403), root=200),
     # It is no cluster of a file, whose page leads on.
     "replace-file": Row(f"{C}file/", (302, 404, 403, 403, 403, 302), "post"),
     "connection": Row(f"{C}connection/", (302, 404, 403, 403, 403, 200)),
@@ -297,6 +300,9 @@ def waiting(cluster, ada, monkeypatch):
     cluster.log_sources.create(path="/logs")
     cluster.owned_names.create(kind="TOPIC", pattern_type="PREFIXED", name="orders.", owner="payments")
     cluster.policy_gates.create(kind="not-own-rights")
+    Cluster.including_removed.create(
+        slug="_removed-0", name="gone", kind="admin", removed_at=Now(), removed_by="root", removed_slug="gone"
+    )
     tokens.issue(ada, "report", 30)
     people.join(actor="test", person=ada, group="platform")
     change = review.draft(
@@ -426,4 +432,6 @@ def filled(text: str, change) -> str:
         )
     if "{token}" in text:
         text = text.replace("{token}", str(getattr(ApiToken.objects.first(), "pk", 1)))
+    if "{gone}" in text:
+        text = text.replace("{gone}", str(Cluster.including_removed.get(slug="_removed-0").pk))
     return text.replace("{change}", str(change.pk)).replace("{plan}", change.plan_hash)

@@ -76,9 +76,12 @@ def waiting_behind(change_id: int) -> list[int]:
 
 
 def _claimable() -> Q:
-    """Waiting for a worker, or held by one whose lease ran out; by the database's clock. On no paused cluster."""
+    """Waiting for a worker, or held by one whose lease ran out by the database's clock.
+
+    None is on a cluster that is paused or removed.
+    """
     free = Q(state=State.QUEUED) | Q(leases.is_free(), state__in=UNDER_WAY)
-    may_connect = Q(cluster__paused_at__isnull=True)
+    may_connect = Q(cluster__paused_at__isnull=True, cluster__removed_at__isnull=True)
     return free & may_connect & (Q(not_before__isnull=True) | Q(not_before__lte=Now()))
 
 

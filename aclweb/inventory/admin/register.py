@@ -18,6 +18,7 @@ from aclweb.acl.model import AclError, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.clusters import KINDS, AllowedHosts, ClusterError, ClusterKind
 from aclweb.clusters.connection import option_faults
+from aclweb.inventory.admin import events
 from aclweb.inventory.current import declared
 from aclweb.inventory.models import Cluster, Declaration
 
@@ -77,6 +78,8 @@ def add(
         )
     elif Cluster.objects.filter(slug=slug).exists():
         faults["slug"] = _TAKEN.format(slug=slug)
+    elif Cluster.including_removed.filter(removed_slug=slug, deleted_at__isnull=True).exists():
+        faults["slug"] = _BEING_DELETED.format(slug=slug)
     address = _address(source, address, within, faults)
     cluster = Cluster(
         slug=slug,
@@ -85,6 +88,7 @@ def add(
         address=address,
         authorizer=source.default_authorizer,
         held_to_hosts=within is not None,
+        events_after=events.end_of_removed(slug),
     )
     if paused:
         cluster.paused_at, cluster.paused_by = (
@@ -145,6 +149,10 @@ def change(
 
 
 _TAKEN = "There is a cluster {slug!r} already; choose another name."
+_BEING_DELETED = (
+    "A removed cluster was called {slug!r}, and a worker still deletes what was stored of it; "
+    "wait until that is done, or choose another name."
+)
 
 
 def hosts_of(address: str) -> tuple[str, ...]:

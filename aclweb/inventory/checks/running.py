@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from aclweb.clusters import ClusterClient, Connection
 from aclweb.clusters.rights import Right
 from aclweb.inventory.checks.checking import check, sentence_of
+from aclweb.inventory.checks.same import same_kafka_cluster
 from aclweb.inventory.fields import storable, storable_json
 from aclweb.inventory.models import CHECKS, Cluster, ConnectionCheck
 
@@ -48,7 +49,7 @@ def _checked(
     """Return the columns of what was found."""
     found = check(cluster, connect, lambda rights: _note(mine, rights))
     sentence = sentence_of(cluster, found)
-    same = _same_cluster(cluster, found.facts.cluster_id)
+    same = same_kafka_cluster(cluster, found.facts.cluster_id or "", Cluster.objects.all())
     if same:
         sentence = f"{sentence} {same}"
     return {
@@ -57,15 +58,6 @@ def _checked(
         "sentence": storable(sentence),
         "is_ok": found.is_ok,
     }
-
-
-def _same_cluster(cluster: Cluster, cluster_id: str | None) -> str:
-    """Return that another cluster here has the same id, which each Kafka cluster has for itself."""
-    if not cluster_id:
-        return ""
-    others = Cluster.objects.filter(cluster_id=cluster_id).exclude(pk=cluster.pk)
-    names = ", ".join(others.values_list("name", flat=True))
-    return f"It is the same Kafka cluster as {names}: both have the id {cluster_id}." if names else ""
 
 
 def _note(mine: QuerySet[ConnectionCheck], rights: Sequence[Right]) -> None:

@@ -34,4 +34,7 @@ def lint_cluster(cluster_id: int) -> None:
     if cluster is None:
         logger.info("Cluster %d is gone, so no lint run began.", cluster_id)
     else:
-        lint_run.run(cluster, owner=leases.owner("searching"))
+        try:
+            lint_run.run(cluster, owner=leases.owner("searching"))
+        except Cluster.DoesNotExist:
+            logger.info("Cluster %s was removed during its lint run.", cluster.slug)

@@ -83,8 +83,11 @@ def _sync(cluster_id: int, owner: str) -> None:
         elif cluster.is_paused:
             logger.info("Cluster %s was not read: it is paused.", cluster.slug)
         else:
-            syncing.sync(cluster)
-            ask_for_findings(cluster)
+            try:
+                syncing.sync(cluster)
+                ask_for_findings(cluster)
+            except Cluster.DoesNotExist:
+                logger.info("Cluster %s was removed while it was read.", cluster.slug)
 
 
 def _enqueue_the_next() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +18,7 @@ from aclweb.accounts.models import User
 from aclweb.audit import trail
 from aclweb.audit.models import Event
 from aclweb.changes import queries
+from aclweb.inventory.admin.events import about
 from aclweb.inventory.lists import LazyRows
 from aclweb.web.shell import frame
 from aclweb.web.shell.htmx import render_page
@@ -50,7 +52,10 @@ def index(request: HttpRequest) -> HttpResponse:
         elif wanted:
             events = events.filter(**{name: wanted})
     newest = events.order_by("-sequence")
-    rows = LazyRows(events.count(), lambda start, stop: [_row(event) for event in newest[start:stop]])
+    here_since = dict(access.visible_clusters(request.user).values_list("slug", "events_after"))
+    rows = LazyRows(
+        events.count(), lambda start, stop: [_row(event, here_since) for event in newest[start:stop]]
+    )
     context = {
         "page": page_of(rows, page_asked(asked), ROWS_A_PAGE),
         "actor": asked.get("actor", ""),
@@ -70,31 +75,35 @@ def visible_events(user: User) -> QuerySet[Event]:
     """Return the events about clusters and changes that this person may see; about everything for a superuser."""
     if user.is_superuser:
         return Event.objects.all()
-    clusters = [f"cluster:{slug}" for slug in access.visible_clusters(user).values_list("slug", flat=True)]
+    clusters = access.visible_clusters(user).only("slug", "removed_slug", "events_after").select_related(None)
     changes = (
         queries.changes_of(user)
         .annotate(target=Concat(Value("CR-"), Cast("pk", CharField())))
         .order_by()
         .values("target")
     )
-    return Event.objects.filter(Q(target__in=clusters) | Q(target__in=changes))
+    return Event.objects.filter(about(clusters) | Q(target__in=changes))
 
 
-def _row(event: Event) -> EventRow:
+def _row(event: Event, here_since: Mapping[str, int]) -> EventRow:
+    """Return the row of an event.
+
+    here_since: by the slug of each cluster that the person may look at, the last event of a removed one of that slug.
+    """
     return EventRow(
         sequence=event.sequence,
         at=event.at,
         actor=event.actor,
         sentence=trail.sentence(event),
         target=event.target,
-        url=_url(event.target),
+        url=_url(event.target, is_here=lambda slug: event.sequence > here_since.get(slug, event.sequence)),
     )
 
 
-def _url(target: str) -> str:
+def _url(target: str, is_here: Callable[[str], bool]) -> str:
     kind, _, name = target.partition(":")
     if kind == "cluster":
-        return reverse("cluster", args=[name])
+        return reverse("cluster", args=[name]) if is_here(name) else ""
     if target.startswith("CR-") and target[3:].isdecimal():
         return reverse("change", args=[int(target[3:])])
     if kind == "account":  # only administrators of the site see such events

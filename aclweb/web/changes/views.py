@@ -53,14 +53,19 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_GET
 def detail(request: HttpRequest, number: int) -> HttpResponse:
     """Show one change: its impact, its ACLs in the order of writing, who agreed, and what happened."""
-    return _page(request, _change(request, number))
+    change = queries.change_of(_person(request), number)
+    if change is None:
+        kept = queries.kept_change(_person(request), number)
+        return _kept_page(request, kept) if kept is not None else _page(request, _change(request, number))
+    return _page(request, change)
 
 
 @login_required
 @require_GET
 def commands(request: HttpRequest, number: int) -> HttpResponseBase:
     """Give the whole change as kafka-acls commands, however many its page shows."""
-    change = _change(request, number)
+    kept = queries.kept_change(_person(request), number)
+    change = kept.change if kept is not None else _change(request, number)
     return exporting.commands_file(change.delta, settings_of(change.cluster), change.key)
 
 
@@ -233,6 +238,16 @@ def _page(
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
+
+
+def _kept_page(request: HttpRequest, kept: queries.KeptChange) -> HttpResponse:
+    """Show a change of a removed cluster as it is kept, to whoever audits it: nobody can act on it any more."""
+    context = {
+        "change": kept.change,
+        "page": kept,
+        "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
+    }
+    return render_page(request, "changes/kept.html", None, context, section="changes")
 
 
 def _some(change: Change, shown: queries.ChangePage, asked: QueryDict) -> dict[str, Any]:

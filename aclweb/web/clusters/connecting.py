@@ -49,9 +49,15 @@ def live_kinds() -> tuple[ClusterKind, ...]:
 
 def require_site_administrator(user: Any) -> User:
     """Return the person; raises PermissionDenied where that is no administrator of the whole site."""
-    if not (isinstance(user, User) and user.is_active and user.is_superuser):
+    if not is_site_administrator(user):
         raise PermissionDenied("Only an administrator of the site may add and remove clusters.")
+    assert isinstance(user, User)  # or it is no administrator
     return user
+
+
+def is_site_administrator(user: Any) -> bool:
+    """Return whether this person administers the whole site, and does so with no token limited to one cluster."""
+    return isinstance(user, User) and user.is_active and user.is_superuser and user.only_cluster is None
 
 
 @login_required
@@ -223,6 +229,6 @@ def _page(request: HttpRequest, cluster: Cluster, form: ConnectionForm, status: 
         "certificates": pem.described(form.stored),
         "check": checks.latest(cluster),
         "paused": paused_sentence(cluster),
-        "may_remove": isinstance(request.user, User) and request.user.is_superuser,
+        "may_remove": is_site_administrator(request.user),
     }
     return render_page(request, "clusters/connection.html", None, context, status=status)

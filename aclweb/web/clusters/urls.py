@@ -2,12 +2,15 @@
 
 from django.urls import path
 
-from aclweb.web.clusters import acls_over_time, connecting, files, log_sources, owners, views
+from aclweb.web.clusters import acls_over_time, connecting, files, log_sources, owners, removing, views
 
 urlpatterns = [
     path("clusters/", views.index, name="clusters"),
     path("clusters/new/", connecting.add, name="add-cluster"),
     path("clusters/new/file/", files.add, name="add-file-cluster"),
+    path("clusters/removed/", removing.index, name="removed-clusters"),
+    path("clusters/removed/<int:number>/", removing.removed, name="removed-cluster"),
+    path("c/<slug:slug>/remove/", removing.remove, name="remove-cluster"),
     path("c/<slug:slug>/file/", files.replace, name="replace-file"),
     path("c/<slug:slug>/connection/", connecting.edit, name="connection"),
     path("c/<slug:slug>/connection/test/", connecting.test, name="connection-test"),

@@ -21,11 +21,14 @@ from aclweb.audit import trail
 from aclweb.changes.models import PolicyGate
 from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
+from aclweb.inventory.admin.events import events_of
+from aclweb.inventory.checks import registered_twice, same_kafka_cluster
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.clusters import acls_over_time
+from aclweb.web.clusters.connecting import is_site_administrator
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
 from aclweb.web.shell.frame import cluster_line
@@ -39,7 +42,14 @@ REVISIONS_A_PAGE = 20
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
     """List the clusters that this person may look at."""
-    return render_page(request, "clusters/list.html", None, {})
+    visible = access.visible_clusters(request.user)
+    context = {
+        "same_kafka": registered_twice(visible),
+        "removed": Cluster.including_removed.filter(removed_at__isnull=False).exists()
+        if is_site_administrator(request.user)
+        else False,
+    }
+    return render_page(request, "clusters/list.html", None, context)
 
 
 @login_required
@@ -138,6 +148,7 @@ def _page(
         "status": lists.status(cluster),
         "form": form,
         "may_administer": access.may(request.user, "administer", cluster),
+        "same_kafka": same_kafka_cluster(cluster, cluster.cluster_id, access.visible_clusters(request.user)),
         "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
         "over_time": acls_over_time.drawn(cluster),
         "checks": declarations(cluster),
@@ -146,7 +157,7 @@ def _page(
         "groups_known": names_known(cluster, ResourceType.GROUP),
         "events": [
             {"sentence": trail.sentence(event), "at": event.at}
-            for event in trail.trail(f"cluster:{cluster.slug}").order_by("-sequence")[:5]
+            for event in events_of(cluster).order_by("-sequence")[:5]
         ],
     }
     return render_page(request, "clusters/detail.html", None, context, status=status)

@@ -1,13 +1,14 @@
-"""`manage.py cluster add|set|declare|pause|resume|list|check`: which clusters there are, and how each is treated.
+"""`manage.py cluster add|set|declare|pause|resume|remove|list|check`: which clusters there are, how each is treated.
 
 `check` connects and reads without storing anything, and prints a line a right, with the command that would
 grant what is missing. Exit status: 0 done, or the cluster can be read (and written, where changes are on);
-1 it cannot, or with --strict some right is not there; 2 bad usage or an unknown cluster.
+1 it cannot, with --strict some right is not there, or nothing was removed; 2 bad usage or an unknown cluster.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from argparse import BooleanOptionalAction
 from pathlib import Path
@@ -28,7 +29,7 @@ from aclweb.clusters.connection import (
 )
 from aclweb.inventory import checks
 from aclweb.inventory.admin import declare as declaring
-from aclweb.inventory.admin import log_sources, pausing
+from aclweb.inventory.admin import log_sources, pausing, removing
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.lists import status
@@ -45,7 +46,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(
-            dest="act", required=True, metavar="add|set|declare|pause|resume|list|check"
+            dest="act", required=True, metavar="add|set|declare|pause|resume|remove|list|check"
         )
         add = acts.add_parser("add", help="make a cluster known; a worker syncs it soon")
         add.add_argument("cluster", help="its name in addresses, such as prod-eu")
@@ -102,13 +103,16 @@ class Command(BaseCommand):
         resume = acts.add_parser("resume", help="sync a paused cluster again")
         for part in (pause, resume):
             part.add_argument("cluster")
+        remove = acts.add_parser("remove", help="forget a cluster; without --confirm, say what is kept")
+        remove.add_argument("cluster")
+        remove.add_argument("--confirm", metavar="NAME", help="the cluster's name as people call it")
         listed = acts.add_parser("list", help="list the clusters and their states")
         check = acts.add_parser("check", help="connect and read, without storing anything")
         check.add_argument("cluster")
         check.add_argument(
             "--strict", action="store_true", help="status 1 also where a right is no or unknown"
         )
-        for part in (add, change, declare, pause, resume, listed, check):
+        for part in (add, change, declare, pause, resume, remove, listed, check):
             part.add_argument("--json", action="store_true", help="print JSON, one object a line")
 
     def handle(self, *args: Any, act: str, **options: Any) -> None:
@@ -119,11 +123,14 @@ class Command(BaseCommand):
                 "declare": self._declare,
                 "pause": self._pause,
                 "resume": self._resume,
+                "remove": self._remove,
                 "list": self._list,
                 "check": self._check,
             }[act](options)
         except (registering.RegisteringError, log_sources.LogSourceError, AclError) as error:
             raise CommandError(str(error), returncode=2) from error
+        except removing.RemovingError as error:
+            raise CommandError(str(error), returncode=1) from error
 
     def _add(self, options: dict[str, Any]) -> None:
         with transaction.atomic():
@@ -185,13 +192,27 @@ class Command(BaseCommand):
         sentence = "Resumed. A worker syncs it soon." if changed else "It was not paused."
         self._print(_facts(cluster), sentence, options["json"])
 
+    def _remove(self, options: dict[str, Any]) -> None:
+        cluster = cluster_named(options["cluster"])
+        plan = removing.plan(cluster)
+        lines = ["Kept for auditors:", *(f"  {each}" for each in plan.kept)]
+        lines += ["Deleted:", *(f"  {each}" for each in plan.deleted)]
+        found = {"cluster": cluster.slug, "kept": plan.kept, "deleted": plan.deleted}
+        if options["confirm"] is None:
+            asked = f"Nothing was removed. To remove it, add --confirm {shlex.quote(cluster.name)}."
+            self._print(found | {"removed": False}, "\n".join([*lines, asked]), options["json"])
+            sys.exit(1)
+        removing.remove(actor=at_the_shell(), cluster=cluster, confirmed=options["confirm"])
+        done = f"{cluster.name} is removed. A worker deletes what was stored of it."
+        self._print(found | {"removed": True}, "\n".join([*lines, done]), options["json"])
+
     def _list(self, options: dict[str, Any]) -> None:
         for cluster in Cluster.objects.select_related("revision"):
             state = status(cluster)
             badges = ", ".join(badge.text for badge in state.badges)
-            self._print(
-                _facts(cluster), f"{cluster.slug}  {state.label}  {badges}. {state.sentence}", options["json"]
-            )
+            same = checks.same_kafka_cluster(cluster, cluster.cluster_id, Cluster.objects.all())
+            line = f"{cluster.slug}  {state.label}  {badges}. {state.sentence} {same}".rstrip()
+            self._print(_facts(cluster), line, options["json"])
 
     def _check(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
