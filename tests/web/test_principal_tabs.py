@@ -126,7 +126,7 @@ def test_names_that_become_it_are_shown_by_the_brokers_mapping_rules(read_cluste
     assert "read from broker 1" in shown
     assert "certificate only what matches ^CN=bob,OU=apps.*$ bob may be in any letter case." in shown
     assert "Kerberos cannot tell The brokers hide these mapping rules, or have different ones." in shown
-    assert "other login bob SCRAM, PLAIN and such. as it is" in shown
+    assert "other login bob By SASL, such as SCRAM or PLAIN. as it is" in shown
 
 
 def test_a_mapping_rule_that_cannot_yield_it_gives_no_name(read_cluster, signed_in, ada):  # noqa: F811
@@ -176,3 +176,12 @@ def test_the_mapping_rules_of_the_brokers_are_filled_in_where_names_are_mapped(r
 
     assert word == "certificates"
     assert (form["rules"].value(), form["kind"].value()) == (RULES, "ssl")
+
+
+def test_clients_without_a_name_are_among_those_that_become_anonymous(read_cluster, signed_in, ada):  # noqa: F811
+    read_from_brokers(read_cluster)
+    browser = signed_in(ada)
+    told = "Any client of PLAINTEXT, or of TLS without a certificate."
+
+    assert told in names_shown(browser, "/c/test-eu/principal/?name=User:ANONYMOUS&tab=names")
+    assert told not in names_shown(browser)

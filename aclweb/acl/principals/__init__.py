@@ -5,6 +5,7 @@ Import from here: mapping rules of certificates and Kerberos names, and distingu
 
 from aclweb.acl.principals.distinguished_names import DistinguishedNameError, java_name
 from aclweb.acl.principals.identity import (
+    ANONYMOUS,
     DEFAULT_BUILDER,
     KERBEROS_MECHANISM,
     BrokerSettings,
@@ -19,6 +20,7 @@ from aclweb.acl.principals.sources import Shape, Source, Sources, sources_of
 from aclweb.acl.principals.ssl_mapping import SslRules
 
 __all__ = [
+    "ANONYMOUS",
     "DEFAULT_BUILDER",
     "KERBEROS_MECHANISM",
     "BrokerSettings",

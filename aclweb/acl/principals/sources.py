@@ -21,7 +21,7 @@ from aclweb.acl.principals.name_mapping import InvalidRules
 from aclweb.acl.principals.ssl_mapping import SslRule, SslRules
 
 _USER = "User:"
-_NOT_TURNED = "This mapping rule is not turned round."
+_NOT_TURNED = "This mapping rule cannot be turned round for sure; map names to see what it makes of them."
 # A replacement with one group at most, and neither escapes nor names of groups.
 _REPLACEMENT = re.compile(r"(?P<head>[^$\\]*)(?:\$(?P<group>[1-9])(?P<tail>(?![0-9])[^$\\]*))?")
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")

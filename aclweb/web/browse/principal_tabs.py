@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PermissionType, ResourceType
 from aclweb.acl.notation import binding_key
-from aclweb.acl.principals import Shape, Source, sources_of
+from aclweb.acl.principals import ANONYMOUS, Shape, Source, sources_of
 from aclweb.insights.coverage import coverage
 from aclweb.insights.denials import denials_in, load_with_denials
 from aclweb.insights.models import Load
@@ -162,7 +162,7 @@ def _traffic(asked: Asked) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class NameRow:
-    """Names that become the principal. shape: how they are written, "" where there are none; none: why."""
+    """Names that become the principal. shape: how they are written, "" where `none` says who it is instead."""
 
     client: str
     shape: str = ""
@@ -185,8 +185,14 @@ def _names(asked: Asked) -> dict[str, Any]:
         *_name_rows("Kerberos", "No Kerberos name becomes it.", found.kerberos, found.why_not),
     ]
     if found.login:
-        rows.append(NameRow("other login", Shape.NAME.value, found.login, condition="SCRAM, PLAIN and such."))
-    return context | {"name_rows": rows, "names_why": found.why_not}
+        rows.append(
+            NameRow(
+                "other login", Shape.NAME.value, found.login, condition="By SASL, such as SCRAM or PLAIN."
+            )
+        )
+        if principal == ANONYMOUS:
+            rows.append(NameRow("no login", none="Any client of PLAINTEXT, or of TLS without a certificate."))
+    return context | {"name_rows": rows}
 
 
 def _name_rows(client: str, none: str, found: tuple[Source, ...] | None, why_not: str) -> list[NameRow]:
