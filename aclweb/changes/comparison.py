@@ -21,6 +21,7 @@ from aclweb.changes.models import Computation
 from aclweb.changes.question import Side as Side
 from aclweb.changes.question import comparison, finished
 from aclweb.changes.replaying import replay_between
+from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay
 from aclweb.inventory.current import config_rows, not_known
 
@@ -83,13 +84,14 @@ class Comparison:
         sentences += self._caveats
         return tuple(sentences)
 
-    def replay(self, days: int | None = None) -> Replay | None:
+    def replay(self, load: Load | None, *, days: int | None = None) -> Replay | None:
         """Return what the requests of the first side's log would be answered on the second; None where none was read.
 
-        days: the last ones of the log; None for all of it.
+        load: the newest of that log. days: the last ones of the log; None for all of it.
         """
         left, right = self.left, self.right
         return replay_between(
+            load,
             left.view,
             right.view,
             self.delta,

@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -216,7 +216,13 @@ def changes_of(user: User, cluster: Cluster | None = None) -> QuerySet[Change]:
 
 def change_of(user: User, pk: int) -> Change | None:
     """Return one change if this person may see it."""
-    found = changes_of(user).select_related("cluster", "author", "undo_of", "revision", "applied_revision")
+    found = changes_of(user).select_related(
+        "cluster__revision", "author", "undo_of", "revision", "applied_revision"
+    )
+    found = found.annotate(
+        has_undos=Exists(Change.objects.filter(undo_of=OuterRef("pk"))),
+        has_comments=Exists(Comment.objects.filter(change=OuterRef("pk"))),
+    )
     return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
 
 
@@ -297,17 +303,19 @@ def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> I
 
 
 def change_page(change: Change, user: User, *, replay_days: int | None = None) -> ChangePage:
-    """Return everything that the page of `change` shows to `user`. The caller has checked that they may see it.
+    """Return everything that the page of `change` shows to `user`. The caller has just read it with `change_of`.
 
     replay_days: the last ones of the log; None for all of it.
     """
-    prefetch_related_objects([change], "items", "approvals__reviewer")
+    approvals_given = Prefetch("approvals", Approval.objects.select_related("reviewer"))
+    prefetch_related_objects([change], "items", approvals_given)
     items = list(change.items.all())
-    said = list(change.comments.select_related("author"))
+    # `change_of` brings along whether there are any.
+    said = list(change.comments.select_related("author")) if getattr(change, "has_comments", True) else []
     on_items = _comments_by_place(items, said)
     placed = {comment.pk for comments in on_items.values() for comment in comments}
     steps = _steps(items, on_items)
-    view, held = in_force(change.cluster), access.holders(change.cluster)
+    view, held = in_force(change.cluster, just_read=True), access.holders(change.cluster)
     is_open = change.state not in _FINISHED
     now, notes = _as_of_now(change, view) if is_open else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
@@ -449,6 +457,8 @@ def _acts(change: Change, may: Mapping[policy.Step, policy.Answer], drift: Drift
 
 def _undo_of(change: Change, user: User) -> Undo | None:
     """Return the change that undid this one, else the newest that would; others' drafts are left out."""
+    if not getattr(change, "has_undos", True):  # `change_of` brings it along
+        return None
     undos = list(change.undone_by.exclude(~Q(author=user), state=_S.DRAFT).order_by("-pk"))
     if not undos:
         return None

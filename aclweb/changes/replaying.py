@@ -47,6 +47,7 @@ def replay_in(
 
 
 def replay_between(
+    load: Load | None,
     left: ClusterView,
     right: ClusterView,
     delta: Delta,
@@ -58,10 +59,9 @@ def replay_between(
 ) -> Replay | None:
     """Return the replay of the first side's log with the second side's ACLs and settings; None where none was read.
 
-    delta, indexes: the ACLs that differ, and those of each side. key: what these depend on.
-    days: as of `replay_of`.
+    load: the newest of the first side's log. delta, indexes: the ACLs that differ, and those of each side.
+    key: what these depend on. days: as of `replay_of`.
     """
-    load = current_load(left.cluster)
     if load is None or left.revision is None or right.revision is None:
         return None
     takes_away = _takes_away(impact)

@@ -188,7 +188,7 @@ def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_n
     for path in ("/changes/", "/events/"):
         with django_assert_max_num_queries(12):
             browser.get(path)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(12):
         browser.get(address(waiting))
 
 

@@ -267,5 +267,5 @@ def test_htmx_gets_only_the_part(address, ada_browser):
 
 
 def test_the_page_needs_few_queries(address, ada_browser, django_assert_max_num_queries):
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(13):
         ada_browser.get(address, {"at": "1", "other": "test-eu"})

@@ -154,6 +154,23 @@ def test_a_page_that_is_not_there_is_the_nearest(logged, ada, signed_in, flips):
     assert page.context["flips"].number in (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "most"), [("what-if", 12), ("change", 12), ("comparison", 12), ("drafts", 12)]
+)
+def test_a_page_with_a_log_stays_within_its_budget(
+    logged, ada, ben, signed_in, django_assert_max_num_queries, name, most
+):
+    address, browser = addresses(logged, ada)[name], signed_in(ben)
+    browser.get(address)  # works out the impact and the replay, which are kept
+
+    with django_assert_max_num_queries(most):
+        page = browser.get(address)
+
+    assert page.context["diff_log"].rows
+    assert len(page.content) < 50 * 1024
+    assert len(re.findall("<[a-z]", page.text)) < 2_000
+
+
 def test_without_a_log_the_card_says_that_it_cannot_tell(synced, ada, signed_in):
     page = signed_in(ada).get(what_if(CLOSES))
 

@@ -292,7 +292,15 @@ def _differences(page: queries.ChangePage, impact: Impact | None, asked: Mapping
     rows = impact_rows.rows(impact, *impact_rows.KINDS)
     return {
         "told": impact_rows.told(impact),
-        **diff_page.shown(rows, asked, ROWS_A_PAGE, every=rows, log_of=page.change.cluster, load=page.load),
+        **diff_page.shown(
+            rows,
+            asked,
+            ROWS_A_PAGE,
+            every=rows,
+            log_of=page.change.cluster,
+            load=page.load,
+            replay=page.replay,
+        ),
     }
 
 

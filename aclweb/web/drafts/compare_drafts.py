@@ -48,7 +48,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         # A tile was pressed, beside the field that keeps the one shown: it leads to its rows.
         data = data.copy()
         data.pop("view", None)
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     texts = {name: data.get(name, "") for name, _ in SIDES}
     if "line" in data and "first" not in data:  # from a what-if, which holds its draft in lines
         texts["first"] = write_delta(read_draft(data, view).delta)

@@ -97,8 +97,8 @@ class CompareForm(forms.Form):
 
 
 def side_of(cluster: Cluster, moment: Moment | None, change: Change | None = None) -> Side:
-    """Return the side that is this cluster at this moment (None: now), with this change."""
-    return Side(in_force(cluster, moment), moment, change)
+    """Return the side that is this cluster, just read, at this moment (None: now), with this change."""
+    return Side(in_force(cluster, moment, just_read=True), moment, change)
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,11 @@ class Narrowing:
 def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     """Return what a page shows of a comparison: the kind of difference, the rows and the page that are asked for."""
     narrowing = Narrowing.read(asked)
+    load = current_load(found.left.view.cluster)
     context: dict[str, Any] = {
         "comparison": found,
         "narrowing": narrowing,
-        **replayed.shown(found.replay(replayed.days_asked(asked)), found.left.view.cluster, asked),
+        **replayed.shown(found.replay(load, days=replayed.days_asked(asked)), found.left.view.cluster, asked),
     }
     if found.impact is None:
         return context
@@ -142,6 +143,7 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
             ROWS_A_PAGE,
             every=narrowing.of(impact_rows.rows(impact, *impact_rows.KINDS)),
             log_of=before,
-            load=current_load(before),
+            load=load,
+            replay=context["replay"],
         ),
     }

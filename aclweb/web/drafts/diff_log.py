@@ -12,6 +12,7 @@ from datetime import datetime
 from aclweb.acl.model import PermissionType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
+from aclweb.insights.replay import Replay
 from aclweb.insights.seen_in_groups import SeenInGroup, seen_in_groups
 from aclweb.insights.unused import evidence_of
 from aclweb.inventory.models import Cluster
@@ -58,8 +59,18 @@ class DiffLog:
     rows: Mapping[int, InLog] = field(default_factory=dict)
 
 
-def beside(cluster: Cluster, load: Load | None, rows: ImpactRows, shown: Sequence[ImpactRow]) -> DiffLog:
-    """Return what a cluster's log holds of these of the rows; at most two queries. load: its newest."""
+def beside(
+    cluster: Cluster,
+    load: Load | None,
+    rows: ImpactRows,
+    shown: Sequence[ImpactRow],
+    *,
+    replay: Replay | None = None,
+) -> DiffLog:
+    """Return what a cluster's log holds of these of the rows; at most two queries.
+
+    load: its newest. replay: one on the same page; that of the whole log says why it may lack permits.
+    """
     if load is None or not shown:
         return DiffLog(cluster, load)
     groups = [rows.groups[row.number] for row in shown]
@@ -67,7 +78,9 @@ def beside(cluster: Cluster, load: Load | None, rows: ImpactRows, shown: Sequenc
     return DiffLog(
         cluster=cluster,
         load=load,
-        why_not=evidence_of(load).why_not[PermissionType.ALLOW],
+        why_not=replay.why_not
+        if replay is not None and replay.load == load.pk and replay.days is None
+        else evidence_of(load).why_not[PermissionType.ALLOW],
         rows={row.number: _in_log(load, seen) for row, seen in found},
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aclweb.insights.models import Load
+from aclweb.insights.replay import Replay
 from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import diff_log, impact_rows, matrix
 from aclweb.web.drafts.impact_rows import ImpactRows
@@ -22,16 +23,18 @@ def shown(
     every: ImpactRows,
     log_of: Cluster,
     load: Load | None,
+    replay: Replay | None = None,
 ) -> dict[str, Any]:
     """Return the page that is asked for: rows with the one that is open and what a cluster's log holds of them,
     or the matrix.
 
     every: the rows of all kinds, of which the matrix is. load: the newest of this log, None where none was read.
+    replay: the one that the page shows.
     """
     if asked.get("view") == MATRIX:
         whole = matrix.Matrix(every)
         page = page_of(whole, page_asked(asked), matrix.ROWS_A_PAGE)
         return {"diff_view": MATRIX, "diff": page, "columns": whole.columns}
     context = impact_rows.shown(rows, asked, rows_a_page)
-    told = diff_log.beside(log_of, load, rows, context["diff"].object_list)
+    told = diff_log.beside(log_of, load, rows, context["diff"].object_list, replay=replay)
     return context | {"diff_view": "", "diff_log": told}

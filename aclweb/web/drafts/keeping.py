@@ -119,6 +119,8 @@ def _keep(cluster: Cluster, person: User, fields: Fields, opened: str) -> str | 
         return opened
     key = hashlib.sha256(f"{cluster.pk} {person.pk} ".encode() + content).hexdigest()[:32]
     now = timezone.now()
+    if KeptDraft.objects.filter(key=key, used_at__gt=now - _FRESH).exists():
+        return key
     row = KeptDraft(key=key, cluster=cluster, owner=person, content=zlib.compress(content), used_at=now)
     try:
         with transaction.atomic():

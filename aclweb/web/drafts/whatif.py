@@ -101,7 +101,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     cluster = cluster_or_404(request.user, slug)
     assert isinstance(request.user, User)  # login_required
     data, fault = _sent(request)
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     living = _named(data, cluster, request.user)
     draft = _read(data, cluster, view, living)
     if fault:
@@ -185,7 +185,7 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
         # After a new sign-in: the form's address names the draft, so it is there again.
         return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     living = _named(request.POST, cluster, request.user)
     draft = _read(request.POST, cluster, view, living)
     try:
@@ -211,7 +211,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
         # After a new sign-in: the form's address names the draft, so it is there again.
         return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     living = _named(request.POST, cluster, request.user)
     draft = _read(request.POST, cluster, view, living)
     name = request.POST.get("name", "")
@@ -260,7 +260,7 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
         # After a new sign-in: the form's address names the draft, so it is there again.
         return redirect(f"{reverse('what-if', args=[slug])}?{request.GET.urlencode()}")
     assert isinstance(request.user, User)  # login_required
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     living = _named(request.POST, cluster, request.user)
     draft = _read(request.POST, cluster, view, living)
     kept = _place(cluster, request.user, draft, request.POST, living)
@@ -279,7 +279,7 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 def commands(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Give the whole draft behind an address as kafka-acls commands, however many the page shows."""
     cluster = cluster_or_404(request.user, slug)
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     draft = _draft_at(request, view)
     return exporting.commands_file(draft.delta, view.settings, f"draft-{cluster.slug}")
 
@@ -292,7 +292,7 @@ def matches(request: HttpRequest, slug: str) -> HttpResponse:
     The address is that of the draft that it would join. What is typed is posted: it may be hundreds of principals.
     """
     cluster = cluster_or_404(request.user, slug)
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     typed = request.POST if request.method == "POST" else request.GET
     name = typed.get("resource_name", "")
     kind = typed.get("pattern", "")
@@ -576,6 +576,7 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
             every=impact_rows.rows(preview.impact, *impact_rows.KINDS),
             log_of=cluster,
             load=load,
+            replay=replay,
         ),
     }
 
