@@ -67,6 +67,9 @@ def refresh(cluster: Cluster, job: Job | None = None) -> Load | None:
 
 
 def _keep(cluster: Cluster, problem: str) -> None:
+    """Store how the try ended; nothing of a cluster that was removed meanwhile, which a worker deletes."""
+    if not Cluster.objects.filter(pk=cluster.pk).exists():
+        return
     now = datetime.now(UTC)
     facts = {"tried_at": now, "problem": problem} | ({} if problem else {"read_at": now})
     Refresh.objects.update_or_create(cluster=cluster, defaults=facts)

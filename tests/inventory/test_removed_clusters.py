@@ -18,8 +18,10 @@ from aclweb.changes import asking, queries, review, rollout
 from aclweb.changes.models import COMPUTATIONS, Change, ChangeError, ChangeItem, Computation, PolicyGate
 from aclweb.changes.question import what_if
 from aclweb.changes.rollout import hold
+from aclweb.insights.errors import InsightsError
 from aclweb.insights.load import load
 from aclweb.insights.models import ANALYSES, Analysis, Load, Refresh
+from aclweb.insights.refresh import refresh
 from aclweb.insights.removed_clusters import table_folder
 from aclweb.inventory import checks, leases
 from aclweb.inventory.admin import deleting, register, removing
@@ -223,6 +225,17 @@ def test_a_worker_that_reads_its_logs_is_told_to_end_and_waited_for(read):
     Refresh.objects.update(lease_until=None)
     assert deleting.delete_some(read.pk)
     assert not table_folder("test-eu").exists()
+
+
+def test_a_refresh_of_logs_that_ends_after_the_removal_stores_nothing(read, settings):
+    settings.ACLWEB_SPARK_MASTER = ""
+    remove(read)
+    deleting.delete_removed()
+
+    with pytest.raises(InsightsError):
+        refresh(read)
+
+    assert not Refresh.objects.exists()
 
 
 def test_the_access_table_is_where_the_pipeline_puts_it(settings):

@@ -12,6 +12,7 @@ from aclweb.acl.model.delta import Delta
 from aclweb.acl.notation.files import write_delta
 from aclweb.changes import review
 from aclweb.clusters import TopicInfo
+from aclweb.inventory.admin import deleting, register, removing
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import frame
@@ -63,6 +64,10 @@ PAGES = {
     "clusters": "/clusters/",
     "a cluster": "/c/test-eu/",
     "its connection": "/c/test-eu/connection/",
+    "its removal": "/c/test-eu/remove/",
+    "removed clusters": "/clusters/removed/",
+    "a removed cluster": "/clusters/removed/{gone}/",
+    "a change of a removed cluster": "/changes/CR-{kept}/",
     "log sources": "/c/test-eu/log-sources/",
     "people": "/people/",
     "an account to add": "/people/add/",
@@ -111,12 +116,23 @@ def visit(window, cluster, other_cluster, dot):
     return partial(window, dot)
 
 
+@pytest.fixture
+def kept(dot, monkeypatch):
+    """A change of a cluster that somebody has removed."""
+    monkeypatch.setattr(deleting.delete_removed, "delay", lambda: None)
+    gone = register.add(actor="dot", slug="gone", kind="admin", address="127.0.0.1:1")
+    change = review.draft(cluster=gone, author=dot, title="Let dan read", delta=Delta(add=(RULES[0],)))
+    review.comment(change=change, actor=dot, text="Is it needed?")
+    removing.remove(actor="dot", cluster=gone, confirmed="gone")
+    return change
+
+
 # Two windows that differ in everything that changes how a page looks.
 PAIRS = [("light", 1440), ("dark", 390)], [("dark", 1440), ("light", 390)]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=["dark on a phone", "light on a phone"])
-def test_every_page_is_quiet_accessible_and_fits_its_window(visit, dot, pair):
+def test_every_page_is_quiet_accessible_and_fits_its_window(visit, dot, kept, pair):
     """Each page is loaded once and shown in two windows, the next page in the two others.
 
     axe reads it in one of them, at full scale in all four. Pages with the same parts are neighbours above, so what
@@ -130,7 +146,7 @@ def test_every_page_is_quiet_accessible_and_fits_its_window(visit, dot, pair):
             continue
         page.watch.forget()
         page.set_viewport_size({"width": 1440, "height": 900})
-        page.goto(page.site + path.replace("{dot}", str(dot.pk)))
+        page.goto(page.site + path.format(dot=dot.pk, kept=kept.pk, gone=kept.cluster_id))
         for theme, width in pair:
             page.emulate_media(color_scheme=theme)
             page.set_viewport_size({"width": width, "height": 900})
