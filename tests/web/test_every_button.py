@@ -73,13 +73,12 @@ STATES = [
     f"{C}/compare/", f"{C}/compare/?other=open", f"{C}/compare/?other=test-eu&other_at=1", f"{C}/compare/?other=never",
     f"{C}/compare/?other=zookeeper&show=depends", f"{C}/compare/?other=open&view=matrix", f"{C}/compare/drafts/",
     f"{C}/findings/", f"{C}/findings/?show=can-go", f"{C}/findings/?show=fewer", f"{C}/findings/?text=nothing-has-this",
-    f"{C}/findings/?rule=implied",
     f"{C}/insights/", f"{C}/insights/?state=new&days=all", f"{C}/insights/coverage/",
     f"{C}/insights/week/",
     f"{C}/insights/use/owners/", f"{C}/insights/use/owners/?owner=&days=all", f"{C}/insights/use/beside/?other=open",
     f"{C}/insights/use/", f"{C}/insights/use/?show=configured", f"{C}/insights/use/days/?principal=User:bob",
     f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/", f"{C}/roles/", f"{C}/roles/?q=nothing-has-this",
-    "/tokens/",
+    "/tokens/", f"{C}/findings/?rule=implied",
 ]  # fmt: skip
 # Of each other cluster; ACLs, names and logs differ, the pages are the same.
 EVERYWHERE = (
