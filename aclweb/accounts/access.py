@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -129,13 +129,22 @@ def needed(act: Act) -> Role:
     return _NEEDED[act]
 
 
-def require_site_administrator(user: User | AnonymousUser) -> None:
-    """Raise PermissionDenied with a sentence unless this person administers the accounts of the site."""
-    if not (user.is_active and user.is_superuser):
+def is_site_administrator(user: object) -> TypeGuard[User]:
+    """Return whether this person administers the whole site, and does so with no token limited to one cluster."""
+    return isinstance(user, User) and user.is_active and user.is_superuser and user.only_cluster is None
+
+
+def require_site_administrator(user: User | AnonymousUser, what: str = "Accounts are") -> User:
+    """Return the person; raises PermissionDenied with a sentence for who is no administrator of the whole site.
+
+    what: the beginning of that sentence.
+    """
+    if not is_site_administrator(user):
         raise PermissionDenied(
-            "Accounts are for administrators of the site, and your account is none. Ask one of them, "
+            f"{what} for administrators of the site, and your account is none. Ask one of them, "
             "or an administrator of a cluster for a role on it."
         )
+    return user
 
 
 def holders(cluster: Cluster) -> dict[User, Rights]:

@@ -22,7 +22,12 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle, UserRateThrottle
 from rest_framework.views import APIView
 
-from aclweb.accounts.access import cluster_or_404, require, visible_clusters
+from aclweb.accounts.access import (
+    cluster_or_404,
+    require,
+    require_site_administrator,
+    visible_clusters,
+)
 from aclweb.accounts.models import User
 from aclweb.acl.model import AclError
 from aclweb.api.serializers import ClusterSerializer, ExactText
@@ -142,12 +147,9 @@ def _faults(error: registering.RegisteringError) -> dict[str, Any]:
 
 def _site_administrator(request: Request) -> User:
     """Return the person who asks, if that person administers the site and asks for all of it."""
-    person = request.user
-    if not (isinstance(person, User) and person.is_active and person.is_superuser):
-        raise PermissionDenied("Only an administrator of the site may add clusters.")
-    if person.only_cluster is not None:
+    if isinstance(request.user, User) and request.user.only_cluster is not None:
         raise PermissionDenied("This API token is limited to one cluster, so it adds no other.")
-    return person
+    return require_site_administrator(request.user, "Adding clusters is")
 
 
 class AskedClusterSerializer(serializers.Serializer[Any]):

@@ -228,7 +228,7 @@ def change_of(user: User, pk: int) -> Change | None:
 
 def kept_changes(user: User, cluster: Cluster) -> QuerySet[Change]:
     """Return the changes of a removed cluster, newest first, to who administers the site; to others none."""
-    if not (user.is_active and user.is_superuser and user.only_cluster is None):
+    if not access.is_site_administrator(user):
         return Change.objects.none()
     kept = Change.objects.filter(cluster=cluster, cluster__removed_at__isnull=False)
     return kept.select_related("cluster", "author").annotate(undone=_UNDONE).order_by("-pk")

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from aclweb.accounts import access, grants
+from aclweb.accounts.access import is_site_administrator
 from aclweb.accounts.models import Role
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
@@ -17,7 +18,6 @@ from aclweb.inventory.admin import deleting, register, removing
 from aclweb.inventory.admin.events import target_of
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
-from aclweb.web.clusters.connecting import is_site_administrator
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 
@@ -91,7 +91,7 @@ def test_its_name_removes_it_and_leads_to_what_is_kept(browser, change, cluster)
 def test_who_administers_only_the_cluster_cannot_remove_it(signed_in, dot, cluster):
     browser = signed_in(dot)
 
-    assert "Only an administrator of the site" in text(browser.post(PAGE, {"name": "test-eu"}))
+    assert "is for administrators of the site" in text(browser.post(PAGE, {"name": "test-eu"}))
     assert PAGE not in text(browser.get("/c/test-eu/connection/"))
     assert Cluster.objects.get() == cluster
 

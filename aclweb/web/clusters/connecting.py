@@ -5,11 +5,8 @@ Nothing here calls a cluster: a worker tests the connection, and the page shows 
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -47,24 +44,16 @@ def live_kinds() -> tuple[ClusterKind, ...]:
     return tuple(sorted(live, key=lambda kind: not kind.has_bootstrap_address))
 
 
-def require_site_administrator(user: Any) -> User:
-    """Return the person; raises PermissionDenied where that is no administrator of the whole site."""
-    if not is_site_administrator(user):
-        raise PermissionDenied("Only an administrator of the site may add and remove clusters.")
-    assert isinstance(user, User)  # or it is no administrator
-    return user
-
-
-def is_site_administrator(user: Any) -> bool:
-    """Return whether this person administers the whole site, and does so with no token limited to one cluster."""
-    return isinstance(user, User) and user.is_active and user.is_superuser and user.only_cluster is None
+def site_administrator(request: HttpRequest) -> User:
+    """Return who asks; raises PermissionDenied unless they may add and remove clusters."""
+    return access.require_site_administrator(request.user, "Adding and removing clusters is")
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """Make a live cluster known; it is tested first, or synced at once."""
-    actor = require_site_administrator(request.user)
+    actor = site_administrator(request)
     kind = _kind_asked(request) or live_kinds()[0]
     if request.method == "GET":
         return _add_page(request, kind, ConnectionForm(kind=kind), DeclareForm(cluster=_unsaved(kind)))
@@ -229,6 +218,6 @@ def _page(request: HttpRequest, cluster: Cluster, form: ConnectionForm, status: 
         "certificates": pem.described(form.stored),
         "check": checks.latest(cluster),
         "paused": paused_sentence(cluster),
-        "may_remove": is_site_administrator(request.user),
+        "may_remove": access.is_site_administrator(request.user),
     }
     return render_page(request, "clusters/connection.html", None, context, status=status)

@@ -29,7 +29,7 @@ from aclweb.inventory.admin import kept_files
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
-from aclweb.web.clusters.connecting import live_kinds, require_site_administrator
+from aclweb.web.clusters.connecting import live_kinds, site_administrator
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.uploads import uploaded_text
@@ -72,7 +72,7 @@ class FileForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """Make a cluster of a file of ACLs and lead to its first answer."""
-    actor = require_site_administrator(request.user)
+    actor = site_administrator(request)
     if request.method == "GET":
         return _page(request, FileForm())
     form = FileForm(request.POST, request.FILES)

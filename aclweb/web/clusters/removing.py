@@ -15,7 +15,7 @@ from aclweb.changes import queries
 from aclweb.inventory.admin import removing
 from aclweb.inventory.admin.events import events_of, target_of
 from aclweb.inventory.models import Cluster
-from aclweb.web.clusters.connecting import require_site_administrator
+from aclweb.web.clusters.connecting import site_administrator
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
@@ -28,7 +28,7 @@ EVENTS_SHOWN = 20
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
     """Say what is kept and what is deleted of a cluster, and remove it once its name is typed."""
     cluster = access.cluster_or_404(request.user, slug)
-    actor = require_site_administrator(request.user)
+    actor = site_administrator(request)
     typed = request.POST.get("name", "")
     error = ""
     if request.method == "POST":
@@ -47,7 +47,7 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
     """List the removed clusters, the last one first, and how far workers are with deleting them."""
-    require_site_administrator(request.user)
+    site_administrator(request)
     page = page_of(_removed().order_by("-removed_at", "-pk"), page_asked(request.GET), ROWS_A_PAGE)
     return render_page(request, "clusters/removed_list.html", None, {"page": page})
 
@@ -56,7 +56,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_GET
 def removed(request: HttpRequest, number: int) -> HttpResponse:
     """Show what is kept of one removed cluster: its change requests and its events."""
-    person = require_site_administrator(request.user)
+    person = site_administrator(request)
     gone = _removed().filter(pk=number).first()
     if gone is None:
         raise Http404("There is no removed cluster with this number.")

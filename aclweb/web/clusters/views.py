@@ -28,7 +28,6 @@ from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.clusters import acls_over_time
-from aclweb.web.clusters.connecting import is_site_administrator
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
 from aclweb.web.shell.frame import cluster_line
@@ -46,7 +45,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "same_kafka": registered_twice(visible),
         "removed": Cluster.including_removed.filter(removed_at__isnull=False).exists()
-        if is_site_administrator(request.user)
+        if access.is_site_administrator(request.user)
         else False,
     }
     return render_page(request, "clusters/list.html", None, context)
