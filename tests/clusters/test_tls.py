@@ -119,7 +119,9 @@ def test_sasl_over_tls_with_an_own_ca_is_added_and_read_by_the_readmes_commands(
     assert told["principal"] == "User:alice"
     assert answers(told) == {
         "reach": "yes",
+        "TLS": "yes",
         "log in": "yes",
+        "cluster id": "yes",
         "Describe": "yes",
         "Alter": "no",
         "DescribeConfigs": "no",

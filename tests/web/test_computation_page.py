@@ -75,11 +75,13 @@ def test_a_finished_one_shows_what_a_small_one_shows_without_simulating(ada_brow
     kept.forget()
     monkeypatch.setattr(impact, "simulate", None)
 
-    done = ada_browser.get(address(row), {"show": "loses", "page": "2"}).context
+    done = ada_browser.get(address(row), {"show": "loses"}).context
     opened = ada_browser.get(address(row), {"show": "loses", "open": "3"}).context
-    whatif = ada_browser.post(PAGE, {"line": LINES, "show": "loses", "page": "2"}, follow=True).context
+    whatif = ada_browser.post(PAGE, {"line": LINES, "show": "loses"}, follow=True).context
 
-    assert done["diff"].object_list == whatif["diff"].object_list != []
+    # A draft has fewer rows a page.
+    shown = whatif["diff"].object_list
+    assert done["diff"].object_list[: len(shown)] == shown != []
     assert done["tiles"] == whatif["tiles"]
     assert opened["opened"].cells
     assert done["progress"].sentences[0].endswith("The newest 20 of each person are kept for 7 days.")
