@@ -32,7 +32,9 @@ Keep = Callable[[DataFrame], DataFrame]
 # Beside what records say, what is at the border of a split.
 _BORDER = "border struct<file: string, block: long, piece: int, text: string, not_utf8: boolean>"
 _PARTED = ".bz2"
-_LEAST_BYTES, _MOST_BYTES = "spark.sql.files.openCostInBytes", "spark.sql.files.maxPartitionBytes"
+_OPEN_COST, _MOST_BYTES = "spark.sql.files.openCostInBytes", "spark.sql.files.maxPartitionBytes"
+# Another of Python's workers takes so many times as long to start as Spark counts for opening a file.
+_OPENED_IN_A_START = 8
 
 
 def lines_of_files(
@@ -118,7 +120,7 @@ def _shares(spark: SparkSession, files: Sequence[str]) -> list[list[Range]]:
     """Return what each of as many workers reads as Spark would have."""
     return shared_out(
         sizes_of(files),
-        least=_bytes_of(spark, _LEAST_BYTES),
+        least=_OPENED_IN_A_START * _bytes_of(spark, _OPEN_COST),
         most=_bytes_of(spark, _MOST_BYTES),
         workers=spark.sparkContext.defaultParallelism,
     )

@@ -38,8 +38,6 @@ THIS_MACHINE = "local[*]"
 _SMALL_BYTES = 512 * 1024 * 1024
 _TINY_BYTES = 32 * 1024 * 1024
 _MOST_BYTES_AT_ONCE = 1024 * 1024 * 1024
-# So much is read in the time that another of Python's workers takes to start.
-_LEAST_BYTES_AT_ONCE = 32 * 1024 * 1024
 _BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 # A long job too runs most of its code too seldom for the optimising compiler; ten times what it has by default.
 _LONG_JVM = (
@@ -337,7 +335,6 @@ def _start(
         "spark.serializer.objectStreamReset": "1",
         # A worker sends on each text once, whatever it reads of it, so it reads much.
         "spark.sql.files.maxPartitionBytes": str(_MOST_BYTES_AT_ONCE),
-        "spark.sql.files.openCostInBytes": str(_LEAST_BYTES_AT_ONCE),
         # Lists of so many requests are made in a hash table, and those of more by sorting them.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "30000",
     }
