@@ -87,6 +87,16 @@ OF_MONGEY = deny("User:alice", "WRITE", "syslog", pattern="PREFIXED")
 OF_CONFLUENT = allow("User:sa-1", "CLUSTER_ACTION", "kafka-cluster", resource_type="CLUSTER")
 
 
+# Ten million values in some lines, where a word should be.
+BOMB = (
+    "".join(
+        f"x{level}: &x{level} [{', '.join([f'*x{level - 1}' if level else 'y'] * 10)}]\n"
+        for level in range(7)
+    )
+    + "apiVersion: kafka.strimzi.io/v1\nkind: *x6\n"
+)
+
+
 def resource(kind: str, **attributes: object) -> dict[str, object]:
     return {"mode": "managed", "type": kind, "name": "a", "instances": [{"attributes": attributes}]}
 
@@ -198,6 +208,10 @@ def test_an_acl_that_two_files_declare_is_one(folder):
         ("a.json", '{"s3cret": ', "a.json: it is no JSON: Expecting value in line 1."),
         ("a.tfstate", '{"version": 4, "terraform_version": "1", "resources": ["s3cret"]}', "nested in another way"),
         ("a.jsonl", '{"principal": "User:s"}\n', "a.jsonl:1: "),
+        ("a.yaml", "a:\n  " + "[" * 200_000, "a.yaml: line 2 is nested more than 100 levels deep."),
+        ("a.yaml", "# " + "x" * (8 << 20), "a.yaml: it has more than 8 MiB of YAML; part it into several files"),
+        ("a.yaml", BOMB, "a.yaml: its aliases unfold to more than 5,000,000 values; write them out."),
+        ("a.yaml", "a: &a [*a]", "a.yaml: it is no YAML in line 1"),
         ("a.jsonl", "", "a.jsonl: it is empty; remove it if it is to declare nothing."),
         ("a.txt", "", "None of its 1 files declares ACLs or topics"),
     ],

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -33,11 +33,14 @@ from aclweb.clusters.client import (
 from aclweb.clusters.connection import check_options
 from aclweb.clusters.gitops import kubernetes, terraform
 from aclweb.clusters.gitops.declared import Declared
+from aclweb.clusters.gitops.yaml_documents import documents
 from aclweb.clusters.kind import Connection
 
 MOST_FILES = 20_000
 MOST_BYTES = 256 * 1024 * 1024
 _SENTENCES_SHOWN = 5
+
+_Found = TypeVar("_Found")
 
 _YAML, _JSON, _STATE = (".yaml", ".yml"), (".json",), (".tfstate",)
 _DUMPS = (".jsonl", ".acls")
@@ -171,8 +174,7 @@ def _declared_in(file: Path, name: str) -> Iterator[Declared]:
 
 
 def _in_yaml(text: str, name: str) -> Iterator[Declared]:
-    # Each value stays the text that it is in the file: a topic may be called `on`, or `123`.
-    for document in yaml.load_all(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+    for document in _named(name, documents(text)):
         if (
             isinstance(document, list)
             and document
@@ -186,11 +188,16 @@ def _in_yaml(text: str, name: str) -> Iterator[Declared]:
 
 def _in_object(value: Any, name: str) -> Iterator[Declared]:
     """Yield what an object of a file declares, nothing for one that is not about Kafka."""
+    if kubernetes.is_resource(value):
+        yield from _named(name, kubernetes.declared_by(value))
+    elif terraform.is_state(value):
+        yield from _named(name, terraform.declared_by(value))
+
+
+def _named(name: str, found: Iterator[_Found]) -> Iterator[_Found]:
+    """Yield what was found; the sentences of a NotationError begin with the name of the file."""
     try:
-        if kubernetes.is_resource(value):
-            yield from kubernetes.declared_by(value)
-        elif terraform.is_state(value):
-            yield from terraform.declared_by(value)
+        yield from found
     except NotationError as error:
         raise NotationError(*(f"{name}: {message}" for message in error.messages)) from error
 
