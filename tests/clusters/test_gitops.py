@@ -213,7 +213,7 @@ def test_an_acl_that_two_files_declare_is_one(folder):
         ("a.yaml", BOMB, "a.yaml: its aliases unfold to more than 5,000,000 values; write them out."),
         ("a.yaml", "a: &a [*a]", "a.yaml: it is no YAML in line 1"),
         ("a.jsonl", "", "a.jsonl: it is empty; remove it if it is to declare nothing."),
-        ("a.txt", "", "None of its 1 files declares ACLs or topics"),
+        ("a.txt", "", "Nothing in it declares ACLs or topics (1 file looked at, of those that end in .yaml, "),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_whole_is_named_and_nothing_is_used(folder, name, text, said):

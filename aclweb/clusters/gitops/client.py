@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from aclweb.acl.model import AclError, AuthorizerSettings, NotationError, ResourceType
+from aclweb.acl.model import AclError, AuthorizerSettings, NotationError, ResourceType, number_of
 from aclweb.acl.notation import read_acl_file, recognise
 from aclweb.clusters.client import (
     AclSnapshot,
@@ -108,11 +108,9 @@ class FolderClient(ReadOnlyClient):
             raise self._unreadable(problems)
         if not found:
             # A checkout that went wrong is empty too, and must not look like a cluster without ACLs.
+            looked_at = f"{number_of(len(files), 'file')} looked at, of those that end in {', '.join(_READ)}"
             raise self._unreadable(
-                [
-                    f"None of its {len(files):,} files declares ACLs or topics; check that it is the right folder, "
-                    "and that its files are checked out."
-                ]
+                [f"Nothing in it declares ACLs or topics ({looked_at}); check that it is the right folder."]
             )
         clusters = sorted({each.cluster for each in found if each.cluster})
         if len(clusters) > 1:
