@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from aclweb.accounts import people
+from aclweb.accounts.models import User
 from aclweb.audit.models import Event
 from aclweb.web.shell import session
 from tests.servers_data import free_port
@@ -47,6 +49,7 @@ def test_a_person_changes_their_own_password_and_other_sessions_end(ada, signed_
         ({"new_password2": "something else, long"}, "The two new passwords differ"),
         ({"new_password1": "short", "new_password2": "short"}, "at least 12 characters"),
         ({"new_password1": "", "new_password2": ""}, "This field is required"),
+        ({"new_password1": OLD, "new_password2": OLD}, "This is your current password"),
     ],
 )
 def test_what_is_wrong_is_reported_at_its_field_and_nothing_changes(wrong, told, ada, signed_in):
@@ -57,6 +60,47 @@ def test_what_is_wrong_is_reported_at_its_field_and_nothing_changes(wrong, told,
     ada.refresh_from_db()
     assert ada.check_password(OLD)
     assert not Event.objects.filter(verb="password.changed").exists()
+
+
+@pytest.mark.parametrize("act", [people.switch_off, people.reset_password])
+def test_a_password_that_is_changed_meanwhile_brings_no_account_back(act, ada, root, signed_in, monkeypatch):
+    browser, of_django = signed_in(ada), User.set_password
+
+    def set_slowly(user, password):
+        monkeypatch.undo()
+        act(actor=root, person=User.objects.get(pk=ada.pk))
+        of_django(user, password)
+
+    monkeypatch.setattr(User, "set_password", set_slowly)
+    page = browser.post("/password/", fields())
+
+    assert page.status_code == 422
+    assert "Somebody changed this account meanwhile" in page.content.decode()
+    kept = User.objects.get(pk=ada.pk)
+    assert not kept.check_password(NEW)
+    assert (kept.is_active, kept.password_is_first) == (
+        act is not people.switch_off,
+        act is not people.switch_off,
+    )
+    assert browser.get("/clusters/").status_code == 302
+    assert not Event.objects.filter(verb="password.changed").exists()
+
+
+def test_a_password_is_stored_without_the_rights_that_were_taken_meanwhile(root, dot, signed_in, monkeypatch):
+    browser, of_django = signed_in(dot), User.set_password
+    people.make_administrator(actor=root, person=dot)
+
+    def set_slowly(user, password):
+        people.unmake_administrator(actor=root, person=dot)
+        of_django(user, password)
+
+    monkeypatch.setattr(User, "set_password", set_slowly)
+    old = "a password for dot"
+
+    assert browser.post("/password/", fields(old_password=old)).status_code == 302
+    dot.refresh_from_db()
+    assert dot.check_password(NEW)
+    assert not dot.is_superuser
 
 
 def test_who_took_over_a_session_cannot_guess_the_password_without_end(ada, signed_in):

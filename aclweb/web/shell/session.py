@@ -12,7 +12,6 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -104,6 +103,18 @@ class PasswordForm(PasswordChangeForm):
                 cache.incr(key)
             raise
 
+    def clean_new_password1(self) -> str:
+        """Return the new password: whoever made the first one for somebody must not know it afterwards."""
+        password: str = self.cleaned_data["new_password1"]
+        if password and password == self.cleaned_data.get("old_password"):
+            raise ValidationError("This is your current password; choose another one.")
+        return password
+
+    def save(self, *_: Any, **__: Any) -> Any:
+        """Store the password alone; raises PasswordError where the account is another one by now."""
+        passwords.change(self.user, self.cleaned_data["new_password1"])
+        return self.user
+
 
 class Password(LoginRequiredMixin, PasswordChangeView):
     """Changes one's own password; the session of this browser goes on, all others end."""
@@ -113,9 +124,11 @@ class Password(LoginRequiredMixin, PasswordChangeView):
     success_url = reverse_lazy("home")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        with transaction.atomic():
+        try:
             response = super().form_valid(form)
-            passwords.changed(form.user)
+        except passwords.PasswordError as error:
+            form.add_error(None, str(error))
+            return self.form_invalid(form)
         messages.success(self.request, "Your password is changed. Your sessions on other devices have ended.")
         return response
 
