@@ -72,7 +72,14 @@ class Grant(models.Model):
                 condition=Q(user__isnull=False, group__isnull=True)
                 | Q(user__isnull=True, group__isnull=False),
                 name="a_grant_is_for_a_user_or_a_group",
-            )
+            ),
+            # NULL differs from NULL, so each counts for the grants of its kind alone.
+            models.UniqueConstraint(
+                fields=["user", "cluster", "role", "name_prefix"], name="one_grant_of_a_kind_a_user"
+            ),
+            models.UniqueConstraint(
+                fields=["group", "cluster", "role", "name_prefix"], name="one_grant_of_a_kind_a_group"
+            ),
         ]
 
     def __str__(self) -> str:
