@@ -71,7 +71,7 @@ def people(filters: Filters) -> QuerySet[User]:
 
 def tokens(text: str = "", owner: User | None = None) -> QuerySet[ApiToken]:
     """Return the API tokens with this text in their name, their beginning or their owner's name; the newest first."""
-    found = ApiToken.objects.select_related("owner", "cluster")
+    found = ApiToken.objects.select_related("owner", "cluster").defer("cluster__options")
     if "\x00" in text:
         return found.none()
     if owner is not None:

@@ -77,9 +77,9 @@ def listed(
 ) -> QuerySet[Grant]:
     """Return the grants of a person, also by their groups, or on a cluster; the highest role first.
 
-    Each with its cluster and its holder.
+    Each with its holder and with its cluster, but for the cluster's login.
     """
-    found = Grant.objects.select_related("user", "group", "cluster")
+    found = Grant.objects.select_related("user", "group", "cluster").defer("cluster__options")
     if person is not None:
         found = found.filter(Q(user=person) | Q(group__in=person.groups.values("pk")))
     if cluster is not None:
