@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from aclweb.accounts.models import User
@@ -65,8 +65,12 @@ def add(
     with transaction.atomic():
         taken = User.objects.filter(username__iexact=person.username).first()
         if taken is not None:
-            raise PeopleError({"username": f"There is an account {taken.get_username()!r} already."})
-        person.save()
+            raise PeopleError(_taken(taken))
+        try:
+            with transaction.atomic():
+                person.save()
+        except IntegrityError as error:  # somebody added it just now
+            raise PeopleError(_taken(person)) from error
         _record(
             actor, "account.added", person, as_what=", an administrator of the site" if administrator else ""
         )
@@ -148,16 +152,24 @@ def join(*, actor: User | str, person: User, group: str) -> bool:
 
     Raises PeopleError for a name that no group can have.
     """
-    name = group.strip()
-    if not 1 <= len(name) <= LONGEST_GROUP or "\x00" in name:
-        raise PeopleError({"group": f"The name of a group has 1 to {LONGEST_GROUP} characters."})
     with transaction.atomic():
-        found, _ = Group.objects.get_or_create(name=name)
+        found = group_named(group)
         if person.groups.filter(pk=found.pk).exists():
             return False
         person.groups.add(found)
-        _record(actor, "account.joined", person, group=name)
+        _record(actor, "account.joined", person, group=found.name)
         return True
+
+
+def group_named(name: str) -> Group:
+    """Return the group of this name, which is made if there is none.
+
+    Raises PeopleError for a name that no group can have.
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= LONGEST_GROUP or "\x00" in name:
+        raise PeopleError({"group": f"The name of a group has 1 to {LONGEST_GROUP} characters."})
+    return Group.objects.get_or_create(name=name)[0]
 
 
 def leave(*, actor: User | str, person: User, group: Group) -> bool:
@@ -214,6 +226,10 @@ def _faults_of(person: User) -> dict[str, str]:
             )
         return faults
     return {}
+
+
+def _taken(person: User) -> dict[str, str]:
+    return {"username": f"There is an account {person.get_username()!r} already."}
 
 
 def _new_password() -> str:

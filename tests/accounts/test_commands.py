@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.management import CommandError, call_command
 
 from aclweb.accounts import tokens
@@ -36,12 +37,27 @@ def test_a_token_is_issued_listed_and_revoked(ada, capsys):
         ("token", "revoke", "aclw_nothing"),
         ("grant", "give", "nobody", "viewer", "test-eu"),
         ("grant", "give", "ada", "viewer", "test-xx"),
+        ("grant", "give", "platform", "viewer", "test-xx", "--group"),
+        ("grant", "give", "x" * 151, "viewer", "test-eu", "--group"),
+        ("grant", "give", "a\x00b", "viewer", "test-eu", "--group"),
+        ("grant", "take", "platfrom", "viewer", "test-eu", "--group"),
     ],
 )
-def test_what_cannot_be_done_is_reported_with_status_2(ada, words):
+def test_what_cannot_be_done_is_reported_with_status_2(ada, cluster, words):
     with pytest.raises(CommandError) as refused:
         call_command(*words)
     assert refused.value.returncode == 2
+    assert not Group.objects.exists()
+
+
+def test_no_name_that_somebody_typed_controls_the_terminal(cluster, ada, capsys):
+    token, _ = tokens.issue(ada, "x\x1b[2J\nroot", 7)
+    call_command("grant", "give", "x\x1b[2J\nroot", "viewer", "test-eu", "--group")
+
+    printed = run(capsys, "grant", "list") + run(capsys, "token", "list")
+    printed += run(capsys, "token", "revoke", token.prefix)
+    assert "\x1b" not in printed
+    assert printed.count(r"x\x1b[2J\nroot") == 4
 
 
 def test_a_token_is_limited_to_one_cluster(cluster, ada, capsys):

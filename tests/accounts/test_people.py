@@ -56,6 +56,28 @@ def test_an_account_that_cannot_be_is_refused_at_its_field(root, ada, wrong, fie
     assert User.objects.count() == before
 
 
+def test_a_user_name_that_was_taken_just_now_is_refused_at_its_field(root, monkeypatch):
+    of_django = User.save
+
+    def save_second(person, **options):
+        User.objects.bulk_create([User(username=person.username)])
+        of_django(person, **options)
+
+    monkeypatch.setattr(User, "save", save_second)
+
+    with pytest.raises(people.PeopleError) as refused:
+        people.add(actor=root, username="zoe")
+    assert refused.value.faults == {"username": "There is an account 'zoe' already."}
+    assert not Event.objects.filter(verb="account.added").exists()
+
+
+def test_no_list_of_roles_or_tokens_reads_the_login_of_a_cluster(cluster, ada):
+    tokens.issue(ada, "report", 7, cluster=cluster)
+
+    for row in (*grants.listed(cluster=cluster), *directory.tokens()):
+        assert row.cluster.get_deferred_fields() == {"options"}
+
+
 def test_switching_off_ends_rights_tokens_and_sessions(root, ada, cluster, signed_in):
     _, secret = tokens.issue(ada, "report", 7)
     browser = signed_in(ada)

@@ -169,6 +169,9 @@ def test_a_role_is_given_and_taken_on_the_page_of_a_person(admin, cluster, eve):
     assert 'value="pay"' in text(refused)
     assert admin.post(f"{page}roles/", {"cluster": "none", "role": "1"}).status_code == 422
     assert not Grant.objects.filter(user=eve).exists()
+    again = Grant.objects.create(user=eve, cluster=cluster, role=Role.VIEWER)
+    huge = {"person": "9" * 5_000}  # more digits than Python reads as a number
+    assert admin.post(f"/c/test-eu/roles/{again.pk}/take/", huge).status_code == 302
 
 
 def test_an_administrator_of_a_cluster_gives_and_takes_roles_there_only(

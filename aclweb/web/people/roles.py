@@ -52,7 +52,7 @@ def take(request: HttpRequest, slug: str, number: int) -> HttpResponse:
             return _page(request, cluster, RoleOnCluster(), error=str(error), status=422)
         messages.success(request, f"No longer: {grants.named(grant)}.")
     if actor.is_superuser and person.isascii() and person.isdecimal():
-        return redirect("account", number=int(person))
+        return redirect("account", number=person)
     return redirect("roles", slug=slug)
 
 

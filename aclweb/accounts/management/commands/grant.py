@@ -14,8 +14,9 @@ from typing import Any
 from django.contrib.auth.models import Group
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.accounts import grants
+from aclweb.accounts import grants, people
 from aclweb.accounts.models import Grant, Role, User
+from aclweb.acl.model import visible
 from aclweb.inventory.models import Cluster
 
 _ROLES = {role.label: role for role in Role}
@@ -43,8 +44,8 @@ class Command(BaseCommand):
         if act == "list":
             self._list(options)
             return
-        to = _group(options["who"]) if options["group"] else _user(options["who"])
         role, cluster, prefix = _ROLES[options["role"]], _cluster(options["cluster"]), options["prefix"]
+        to = _group(options["who"], make=act == "give") if options["group"] else _user(options["who"])
         if act == "give":
             try:
                 grant = grants.give(actor=_shell(), to=to, role=role, cluster=cluster, name_prefix=prefix)
@@ -55,7 +56,7 @@ class Command(BaseCommand):
         held = Grant.objects.filter(role=role, cluster=cluster, name_prefix=prefix)
         found = (held.filter(user=to) if isinstance(to, User) else held.filter(group=to)).first()
         if found is None:
-            self.stderr.write(f"{to} is not {role.label} on {cluster.name}{_names(prefix)}.")
+            self.stderr.write(f"{visible(str(to))} is not {role.label} on {cluster.name}{_names(prefix)}.")
             sys.exit(1)
         self._print(
             found, f"{to} is no longer {role.label} on {cluster.name}{_names(prefix)}.", options["json"]
@@ -80,7 +81,7 @@ class Command(BaseCommand):
             "role": grant.get_role_display(),
             "name_prefix": grant.name_prefix,
         }
-        self.stdout.write(json.dumps(found) if as_json else sentence)
+        self.stdout.write(json.dumps(found) if as_json else visible(sentence))
 
 
 def _names(prefix: str) -> str:
@@ -96,8 +97,14 @@ def _user(name: str) -> User:
     return user
 
 
-def _group(name: str) -> Group:
-    return Group.objects.get_or_create(name=name)[0]
+def _group(name: str, *, make: bool) -> Group:
+    try:
+        group = people.group_named(name) if make else Group.objects.filter(name=name).first()
+    except people.PeopleError as error:
+        raise CommandError(str(error), returncode=2) from error
+    if group is None:
+        raise CommandError(f"There is no group {name!r}; `grant list` names those with a role.", returncode=2)
+    return group
 
 
 def _cluster(slug: str) -> Cluster:

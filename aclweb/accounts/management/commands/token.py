@@ -12,8 +12,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from aclweb.accounts import tokens
+from aclweb.accounts import directory, tokens
 from aclweb.accounts.models import ApiToken, User
+from aclweb.acl.model import visible
 from aclweb.inventory.models import Cluster
 
 
@@ -59,20 +60,18 @@ class Command(BaseCommand):
         )
 
     def _list(self, options: dict[str, Any]) -> None:
-        found = ApiToken.objects.select_related("owner", "cluster").order_by("owner__username", "name")
-        if options["owner"]:
-            found = found.filter(owner=_user(options["owner"]))
-        for token in found:
+        owner = _user(options["owner"]) if options["owner"] else None
+        for token in directory.tokens(owner=owner).order_by("owner__username", "name"):
             used = f"{token.last_used_at:%Y-%m-%d %H:%M} UTC" if token.last_used_at else "never"
             sentence = (
-                f"{token.prefix}  {token.owner.get_username()}  {token.name}  "
+                f"{token.prefix}  {token.owner.get_username()}  {visible(token.name)}  "
                 f"{f'only {token.cluster.slug}  ' if token.cluster else ''}"
                 f"until {token.expires_at:%Y-%m-%d %H:%M} UTC  last used {used}"
             )
             self._print(_facts(token), sentence, options["json"])
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        token = ApiToken.objects.select_related("owner", "cluster").filter(prefix=options["prefix"]).first()
+        token = directory.tokens().filter(prefix=options["prefix"]).first()
         if token is None:
             raise CommandError(
                 f"No token begins with {options['prefix']!r}; `token list` prints the beginnings.",
@@ -80,7 +79,9 @@ class Command(BaseCommand):
             )
         facts = _facts(token)
         tokens.revoke(token, actor=_shell())
-        self._print(facts, f"{token.name} of {token.owner.get_username()} is revoked.", options["json"])
+        self._print(
+            facts, f"{visible(token.name)} of {token.owner.get_username()} is revoked.", options["json"]
+        )
 
     def _print(self, found: dict[str, Any], sentence: str, as_json: bool) -> None:
         self.stdout.write(json.dumps(found) if as_json else sentence)
