@@ -224,6 +224,45 @@ def test_a_role_that_cannot_be_given_is_refused_at_its_field(cluster, dot, eve, 
     assert not Grant.objects.filter(user=eve).exists()
 
 
+def test_roles_are_listed_page_by_page_in_few_queries_and_bytes(
+    admin, cluster, eve, django_assert_max_num_queries
+):
+    others = [
+        Cluster.objects.create(slug=f"c-{number}", name=f"c-{number}", kind="admin", address="a:1")
+        for number in range(30)
+    ]
+    Grant.objects.bulk_create(
+        Grant(user=eve, cluster=each, role=Role.APPROVER, name_prefix="payments.") for each in others
+    )
+    Grant.objects.bulk_create(
+        Grant(user=eve, cluster=cluster, role=Role.APPROVER, name_prefix=f"payments-{number}.")
+        for number in range(30)
+    )
+    for address, told in (
+        (f"/people/{eve.pk}/", "Page 1 of 3, 60 roles"),
+        ("/c/test-eu/roles/", "Page 1 of 2"),
+    ):
+        admin.get(address)
+        with django_assert_max_num_queries(12):
+            page = admin.get(address)
+        assert told in text(page)
+        assert len(page.content) < 50_000
+    assert "eve has 60 roles." in text(admin.get(f"/people/{eve.pk}/?page=3"))
+
+
+def test_a_list_is_asked_for_more_words_than_any_account_has(admin):
+    assert "No account matches" in text(admin.get("/people/?q=" + "+".join(map(str, range(1_500)))))
+    assert "1 account" in text(admin.get("/people/?q=" + "+".join(["root"] * 1_500)))
+
+
+def test_what_no_group_can_be_called_is_said_once(admin, eve):
+    page = admin.post(f"/people/{eve.pk}/groups/", {"group": "a\x00b"})
+
+    assert page.status_code == 422
+    assert text(page).count("field-error") == 1
+    assert not Group.objects.exists()
+
+
 def test_who_looks_sees_the_roles_filtered_and_no_form(cluster, ada, ben, dot, cho, signed_in):
     browser = signed_in(cho)
     page = text(browser.get("/c/test-eu/roles/"))

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_http_methods
@@ -15,8 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts import access, directory, grants, people
 from aclweb.accounts.models import User
 from aclweb.audit import trail
-from aclweb.inventory.models import Cluster
-from aclweb.web.people.role_form import MEANINGS, RoleOfPerson, lines
+from aclweb.web.people.role_form import MEANINGS, RoleOfPerson, page_of_roles
 from aclweb.web.shell.htmx import render_page
 
 EVENTS_SHOWN = 8
@@ -123,15 +123,16 @@ def join(request: HttpRequest, number: int) -> HttpResponse:
     if request.method == "GET":
         return redirect("account", number=number)
     form = GroupForm(request.POST)
-    form.is_valid()
-    try:
-        group = form.cleaned_data.get("group", "")
-        people.join(actor=_actor(request), person=person, group=group)
-    except people.PeopleError as error:
-        form.add_error("group", error.faults["group"])
-        return _page(request, person, group_form=form, status=422)
-    messages.success(request, f"{person} is in the group {group}.")
-    return redirect("account", number=number)
+    if form.is_valid():
+        group = form.cleaned_data["group"]
+        try:
+            people.join(actor=_actor(request), person=person, group=group)
+        except people.PeopleError as error:
+            form.add_error("group", error.faults["group"])
+        else:
+            messages.success(request, f"{person} is in the group {group}.")
+            return redirect("account", number=number)
+    return _page(request, person, group_form=form, status=422)
 
 
 @login_required
@@ -140,7 +141,7 @@ def leave(request: HttpRequest, number: int, group: int) -> HttpResponse:
     """Take this person out of a group."""
     person = _person_or_404(request, number)
     if request.method == "POST":
-        found = get_object_or_404(directory.groups(), pk=group)
+        found = get_object_or_404(Group, pk=group)
         people.leave(actor=_actor(request), person=person, group=found)
         messages.success(request, f"{person} is no longer in the group {found.name}.")
     return redirect("account", number=number)
@@ -162,7 +163,6 @@ def _page(
     error: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    person = User.objects.get(pk=person.pk)
     target = people.account(person)
     context: dict[str, Any] = {
         "person": person,
@@ -170,13 +170,12 @@ def _page(
         "password": password,
         "is_new": is_new,
         "error": error,
-        "roles": lines(grants.listed(person=person)),
-        "has_clusters": Cluster.objects.exists(),
+        "page": page_of_roles(grants.listed(person=person), request.GET),
         "role_form": role_form or RoleOfPerson(),
         "meanings": MEANINGS,
         "groups": person.groups.order_by("name"),
         "group_form": group_form or GroupForm(),
-        "groups_known": directory.groups().values_list("name", flat=True)[:MOST_GROUPS],
+        "groups_known": Group.objects.order_by("name").values_list("name", flat=True)[:MOST_GROUPS],
         "tokens": directory.tokens(owner=person).count(),
         "target": target,
         "events": [

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import Group
+from django.core.paginator import Page
+from django.db.models import QuerySet
+from django.http import QueryDict
 
 from aclweb.accounts import grants
 from aclweb.accounts.models import Grant, Role, User
+from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
+from aclweb.web.shell.paging import page_asked, page_of
 
 _SELECT = {"class": "form-select"}
 _NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off", "autocapitalize": "none"}
@@ -19,6 +23,10 @@ PERSON, GROUP = "person", "group"
 
 MEANINGS = [(role.label, grants.meaning(role)) for role in Role]
 """What each role means, the lowest first."""
+
+
+ROLES_A_PAGE = 20
+"""So many rows with a sentence and a button each leave room below 50 KB."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +37,14 @@ class RoleLine:
     meaning: str
 
 
-def lines(found: Iterable[Grant]) -> list[RoleLine]:
-    """Return each grant with its meaning."""
-    return [RoleLine(grant, grants.meaning(Role(grant.role), grant.name_prefix)) for grant in found]
+def page_of_roles(found: QuerySet[Grant], query: QueryDict) -> Page[RoleLine]:
+    """Return the page of these grants that the address asks for, each with its meaning."""
+    rows = LazyRows(found.count(), lambda start, stop: [_line(grant) for grant in found[start:stop]])
+    return page_of(rows, page_asked(query), ROLES_A_PAGE)
+
+
+def _line(grant: Grant) -> RoleLine:
+    return RoleLine(grant, grants.meaning(Role(grant.role), grant.name_prefix))
 
 
 class RoleForm(forms.Form):
@@ -82,6 +95,13 @@ class RoleOfPerson(RoleForm):
         error_messages={"invalid_choice": "There is no such cluster."},
     )
     field_order = ("cluster", "role", "name_prefix")
+
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        field = self.fields["cluster"]
+        assert isinstance(field, forms.ModelChoiceField)
+        # Django would ask for the clusters twice, and for all of each.
+        field.choices = list(Cluster.objects.order_by("name").values_list("slug", "name"))
 
 
 class RoleOnCluster(RoleForm):

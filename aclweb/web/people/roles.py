@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
@@ -14,11 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access, grants
 from aclweb.accounts.models import Role, User
-from aclweb.inventory.lists import LazyRows
 from aclweb.inventory.models import Cluster
-from aclweb.web.people.role_form import MEANINGS, RoleOnCluster, lines
+from aclweb.web.people.role_form import MEANINGS, RoleOnCluster, page_of_roles
 from aclweb.web.shell.htmx import render_page
-from aclweb.web.shell.paging import page_asked, page_of
 
 
 @login_required
@@ -68,7 +65,6 @@ def _page(
         found = found.none()
     elif text:
         found = found.filter(Q(user__username__icontains=text) | Q(group__name__icontains=text))
-    rows = LazyRows(found.count(), lambda start, stop: lines(found[start:stop]))
     context: dict[str, Any] = {
         "cluster": cluster,
         "form": form,
@@ -77,7 +73,7 @@ def _page(
         "role": role if role in known else "",
         "roles": list(known),
         "meanings": MEANINGS,
-        "page": page_of(rows, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE),
+        "page": page_of_roles(found, request.GET),
         "only_administering": grants.only_administering(_actor(request), cluster),
         "may_administer": access.may(request.user, "administer", cluster),
     }
