@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import re
+from functools import reduce
 from html import unescape
 from html.parser import HTMLParser
+from operator import or_
 
 import pytest
 
@@ -84,6 +87,43 @@ def test_what_is_beyond_the_columns_shares_the_last_one():
     last = found.columns[-1]
     assert (len(found.columns), last.put_together, last.names) == (7, 6, 18)
     assert told(found)["User:eve"]["other resources"] == [("gains", "Read, Describe", "")]
+
+
+def test_what_is_lost_from_each_host_for_another_reason_is_lost_from_everywhere():
+    kept = [allow("User:bob", "READ", name) for name in ("orders.1", "orders.2")]
+    closed = deny("User:bob", "READ", "orders.1", host="10.0.0.7")
+    found = matrix_of(Delta(add=(closed,), remove=(kept[0],)), kept)
+    of_one_host = matrix_of(Delta(add=(closed,)), kept)
+
+    assert told(found) == {"User:bob": {"orders.1": [("loses", "Read, Describe", "")]}}
+    assert told(of_one_host) == {"User:bob": {"orders.1": [("loses", "Read", "some hosts")]}}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pieces_are_from_everywhere_if_each_of_their_names_is(seed):
+    chance = random.Random(seed)
+    every = 0b111
+    pieces = [
+        (chance.randrange(1, 32), chance.choice((1, 2, 3, 5, 6, 7))) for _ in range(chance.randrange(1, 7))
+    ]
+    hosts_of = {
+        name: reduce(or_, (hosts for names, hosts in pieces if names >> name & 1), 0) for name in range(5)
+    }
+
+    expected = all(hosts in (0, every) for hosts in hosts_of.values())
+    assert matrix._is_from_everywhere(pieces, every) is expected
+
+
+def test_a_column_of_several_types_that_is_held_whole_is_not_some_names():
+    topics = tuple(f"a{letter}.{n}" for letter in "bcdefghi" for n in range(2))
+    kinds = ("TOPIC", "GROUP")
+    whole = [allow("User:eve", "DESCRIBE", "*", resource_type=kind) for kind in kinds]
+    told_apart = [allow("User:zoe", "DESCRIBE", name) for name in topics]
+    found = matrix_of(Delta(add=(*whole, *told_apart)), topics=topics)
+
+    assert set(found.columns[-1].members) == {ResourceType[kind] for kind in kinds}
+    assert told(found)["User:eve"]["other resources"] == [("gains", "Describe", "")]
+    assert told(found)["User:zoe"]["other resources"] == [("gains", "Describe", "some names")]
 
 
 class _Counted(HTMLParser):

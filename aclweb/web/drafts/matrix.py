@@ -11,6 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import overload
 
 from aclweb.acl.model import Operation, ResourceType
@@ -33,6 +35,9 @@ MOST_COLUMNS = 6
 MOST_OPERATIONS = 3
 
 _FAMILY = re.compile(r"[^._-]*[._-]")
+
+_Piece = tuple[int, int]
+"""Names, and the hosts from which an operation on them differs, as sets on the axes of the impact."""
 
 
 @dataclass(frozen=True)
@@ -127,23 +132,46 @@ class Matrix(Sequence[MatrixRow]):
                 yield self._part(kind, found, column)
 
     def _part(self, kind: str, found: Sequence[tuple[Group, int]], column: Column) -> Part:
-        reached: dict[tuple[Operation, ResourceType], int] = defaultdict(int)
+        reached: dict[tuple[Operation, ResourceType], list[_Piece]] = defaultdict(list)
         for group, within in found:
             for operation in group.operations:
-                reached[operation, group.resource_type] |= within
+                reached[operation, group.resource_type].append((within, group.hosts))
         operations = sorted({operation for operation, _ in reached}, key=lambda each: each.code)
-        is_part = any(names != column.members[kind] for (_, kind), names in reached.items())
+        is_part = any(
+            reduce(or_, (names for names, _ in reached.get((operation, kind), ())), 0) != names_of_type
+            for operation in operations
+            for kind, names_of_type in column.members.items()
+        )
+        # Most operations of a cell come from the same groups.
+        distinct = set(map(tuple, reached.values()))
         every_host = self._impact.axes.hosts.all
         limits = [
             words
             for words, holds in (
-                ("some names", is_part or len(column.members) > 1),
-                ("some hosts", any(group.hosts != every_host for group, _ in found)),
+                ("some names", is_part),
+                ("some hosts", not all(_is_from_everywhere(pieces, every_host) for pieces in distinct)),
             )
             if holds
         ]
         shown = tuple(operations[:MOST_OPERATIONS])
         return Part(kind, shown, len(operations) - len(shown), ", ".join(limits))
+
+
+def _is_from_everywhere(pieces: Iterable[_Piece], every_host: int) -> bool:
+    """Whether these pieces together hold each of their names from every host."""
+    by_hosts: dict[int, int] = defaultdict(int)
+    for names, hosts in pieces:
+        by_hosts[hosts] |= names
+    whole = by_hosts.pop(every_host, 0)
+    left = reduce(or_, by_hosts.values(), 0) & ~whole
+    # The names that are left, by the hosts from which they are held so far.
+    held = {0: left} if left else {}
+    for hosts, names in by_hosts.items():
+        for before, own in list(held.items()):
+            if both := own & names:
+                held[before] ^= both
+                held[before | hosts] = held.get(before | hosts, 0) | both
+    return all(hosts == every_host for hosts, names in held.items() if names)
 
 
 def _columns(impact: Impact, by_type: Mapping[ResourceType, int]) -> tuple[Column, ...]:
