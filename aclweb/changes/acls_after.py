@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.matching import covers_name
 from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
@@ -60,8 +59,8 @@ def acls_after(index: AclIndex, settings: AuthorizerSettings, delta: Delta, *, o
     removed = {binding for binding in delta.remove if binding in index}
     added = [binding for binding in dict.fromkeys(delta.add) if binding not in index]
     beside = _of_principals(index, delta) if of == PRINCIPALS else _on_names(index, settings, delta)
-    found = dict.fromkeys(islice(_not_in(beside, removed), MOST_KEPT + 1))
-    kept = list(found)[:MOST_KEPT]
+    found = list(islice(_not_in(beside, removed), MOST_KEPT + 1))
+    kept = found[:MOST_KEPT]
     rows = [
         AclAfter(state, binding)
         for state, bindings in ((REMOVED, removed), (ADDED, added), (KEPT, kept))
@@ -108,11 +107,6 @@ def _meeting(index: AclIndex, settings: AuthorizerSettings, pattern: ResourcePat
             if not prefixes[place].startswith(name):
                 break
             yield from shelf.prefixed[place]
-    elif pattern.pattern_type is PatternType.GLOB:
-        for own, bindings in shelf.literals.items():
-            if own == WILDCARD or covers_name(pattern, own, settings):
-                yield from bindings
-        yield from (each for each in shelf.globs if each.resource_name == name)
     else:
         yield from shelf.bindings
 
