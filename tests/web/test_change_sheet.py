@@ -107,8 +107,22 @@ def test_a_draft_and_a_change_without_a_log_have_a_sheet_too(cluster, ada, signe
     text = text_of(signed_in(ada).get(f"/changes/{change.key}/print/"))
 
     assert "Submitted not yet" in text
+    assert text.count("A draft: nobody has been asked yet.") == 1
+    assert "State draft Drafted" in text
+    assert "Comments None yet. What happened" in text
     assert "gains User:a Read, Describe on orders" in text
     assert "In the log" not in text
+
+
+def test_the_sheet_of_a_change_that_was_undone_names_what_undid_it(logged, ada, signed_in):  # noqa: F811
+    change = submitted(logged, ada, Delta(add=(deny("User:zoe", "READ", "orders"),)))
+    undo = submitted(logged, ada, Delta(add=(allow("User:zoe", "READ", "stock"),)))
+    Change.objects.update(state=Change.State.APPLIED, sentence="1 written.")
+    Change.objects.filter(pk=undo.pk).update(undo_of=change)
+
+    text = text_of(signed_in(ada).get(f"/changes/{change.key}/print/"))
+
+    assert f"State undone. {undo.key} undid it. Drafted" in text
 
 
 @pytest.mark.browser
