@@ -230,6 +230,46 @@ def test_old_drafts_and_those_beyond_the_newest_are_removed(browser, monkeypatch
     assert len(browser.get(PAGE, {"draft": newest.key}).context["draft"].lines) == 35
 
 
+def test_at_the_limit_what_was_opened_last_stays_and_so_does_what_has_a_name(
+    browser, signed_in, cho, monkeypatch
+):
+    monkeypatch.setattr(keeping, "MOST_KEPT", 3)
+    links = [browser.post(PAGE, {"line": lines(count)})["Location"] for count in (30, 31, 32)]
+    saved = browser.post(f"{PAGE}save/", {"line": lines(29), "name": "Stock"})["Location"]
+    for age, kept in enumerate(KeptDraft.objects.order_by("-pk"), start=1):
+        KeptDraft.objects.filter(pk=kept.pk).update(used_at=timezone.now() - timedelta(days=age))
+    signed_in(cho).get(links[0])
+
+    for count in (33, 34):
+        browser.post(PAGE, {"line": lines(count)})
+
+    assert drafted(browser.get(links[0])) == lines(30)
+    assert drafted(browser.get(saved)) == lines(29)
+    gone = browser.get(links[1])
+    assert drafted(gone) == []
+    assert "is kept for 90 days after somebody last opened it, and of each person only the last 500" in text(
+        gone
+    )
+
+
+def test_a_page_says_how_long_its_draft_is_kept_where_no_address_or_name_holds_it(browser):
+    kept_for = "Unsaved, a draft as long as this is kept for 90 days"
+
+    assert kept_for in text(browser.post(PAGE, {"line": lines(30)}, follow=True))
+    assert kept_for not in text(browser.post(PAGE, {"line": lines(1)}, follow=True))
+    saved = browser.post(f"{PAGE}save/", {"line": lines(30), "name": "Stock"}, follow=True)
+    assert drafted(saved) == lines(30)
+    assert kept_for not in text(saved)
+
+
+def test_drafts_to_compare_that_are_gone_are_told_and_asked_for_again(browser):
+    page = browser.get("/c/test-eu/compare/drafts/", {"draft": "0" * 32}, follow=True)
+
+    assert "The drafts behind this link are gone; paste them again. A long pair is kept for 90 days" in text(
+        page
+    )
+
+
 def test_a_draft_in_use_is_not_too_old(browser):
     link = browser.post(PAGE, {"line": lines(30)})["Location"]
     KeptDraft.objects.update(used_at=timezone.now() - timedelta(days=keeping.KEPT_DAYS - 1))

@@ -42,7 +42,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     given = request.POST if request.method == "POST" else request.GET
     data = keeping.opened(given, cluster)
     if data is None:
-        messages.error(request, "The drafts behind this link are gone; paste them again.")
+        messages.error(
+            request,
+            f"The drafts behind this link are gone; paste them again. A long pair is kept for {keeping.KEPT_FOR}.",
+        )
         return redirect("compare-drafts", slug=slug)
     if any(data.getlist("show")[1:]):
         # A tile was pressed, beside the field that keeps the one shown: it leads to its rows.

@@ -34,6 +34,8 @@ LONGEST_LINK = 600
 # Drafts of one person: each edit of a long draft is one, so that Back finds the step before.
 MOST_KEPT = 500
 KEPT_DAYS = 90
+KEPT_FOR = f"{KEPT_DAYS} days after somebody last opened it, and of each person only the last {MOST_KEPT}"
+"""How long a draft is kept, for a sentence."""
 # Bytes before they are compressed. The largest form that the site takes is smaller.
 LARGEST = 4 * 1024 * 1024
 # Old drafts removed at once, so that no page waits for a long deletion.
@@ -54,6 +56,11 @@ class Place:
 
     address: str
     hidden: tuple[tuple[str, str], ...]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is kept under a key."""
+        return any(name == FIELD for name, _ in self.hidden)
 
 
 def place(
@@ -157,7 +164,7 @@ def _as_text(fields: Fields) -> str:
 
 
 def _prune(person: User) -> None:
-    """Remove this person's drafts beyond the newest, and some of everybody's that are too old."""
+    """Remove this person's drafts beyond those used last, and some of everybody's that nobody used for too long."""
     own = KeptDraft.objects.filter(owner=person).order_by("-used_at", "-pk").values_list("pk", flat=True)
     old = KeptDraft.objects.filter(used_at__lt=timezone.now() - timedelta(days=KEPT_DAYS))
     beyond = [*own[MOST_KEPT : MOST_KEPT + _REMOVED_AT_ONCE]]

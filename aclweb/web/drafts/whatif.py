@@ -411,8 +411,8 @@ def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.St
         whole = named.as_saved(living, data)
     if whole is None:
         gone = Fault(
-            f"The draft behind this link is gone: long drafts are kept for {keeping.KEPT_DAYS} days, "
-            f"and the newest {keeping.MOST_KEPT} of each person."
+            f"The draft behind this link is gone: a long one is kept for {keeping.KEPT_FOR}. "
+            "One that is saved under a name stays until its owner removes it."
         )
         rest = data.copy()
         rest.pop(keeping.FIELD)
@@ -495,6 +495,7 @@ def _workbench(
         "living": living,
         "living_url": saved.address(living.draft, cluster.slug) if living else "",
         "longest_name": named.LONGEST_NAME,
+        "kept_for": keeping.KEPT_FOR,
         # Why nothing is written here even where it is approved; empty where a worker writes it.
         "unwritable": policy.writable(cluster)[1],
         "permalink": kept.address,
