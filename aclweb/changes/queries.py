@@ -220,6 +220,7 @@ def change_of(user: User, pk: int) -> Change | None:
         "cluster__revision", "author", "undo_of", "revision", "applied_revision"
     )
     found = found.annotate(
+        has_approvals=Exists(Approval.objects.filter(change=OuterRef("pk"))),
         has_undos=Exists(Change.objects.filter(undo_of=OuterRef("pk"))),
         has_comments=Exists(Comment.objects.filter(change=OuterRef("pk"))),
     )
@@ -307,10 +308,11 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
 
     replay_days: the last ones of the log; None for all of it.
     """
-    approvals_given = Prefetch("approvals", Approval.objects.select_related("reviewer"))
-    prefetch_related_objects([change], "items", approvals_given)
+    # `change_of` brings along whether there are any approvals, and any comments.
+    has_approvals = getattr(change, "has_approvals", True)
+    of_reviewers = Approval.objects.select_related("reviewer") if has_approvals else Approval.objects.none()
+    prefetch_related_objects([change], "items", Prefetch("approvals", of_reviewers))
     items = list(change.items.all())
-    # `change_of` brings along whether there are any.
     said = list(change.comments.select_related("author")) if getattr(change, "has_comments", True) else []
     on_items = _comments_by_place(items, said)
     placed = {comment.pk for comments in on_items.values() for comment in comments}

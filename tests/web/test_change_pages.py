@@ -7,11 +7,13 @@ import json
 import pytest
 
 from aclweb.acl.model.delta import Delta
+from aclweb.acl.notation import binding_key
 from aclweb.changes import review
 from aclweb.changes.models import Change
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
+from tests.web.test_replay_card import logged, synced  # noqa: F401 fixtures
 
 DELTA = Delta(add=(allow("User:cat", "READ", "orders."), deny("User:dan", "READ", "orders.eu")), remove=())
 
@@ -190,6 +192,35 @@ def test_the_pages_need_few_queries(waiting, ben, signed_in, django_assert_max_n
             browser.get(path)
     with django_assert_max_num_queries(12):
         browser.get(address(waiting))
+
+
+def test_comments_and_a_log_cost_a_change_that_waits_no_more_queries_than_twelve(
+    logged,  # noqa: F811
+    ada,
+    ben,
+    signed_in,
+    django_assert_max_num_queries,
+):
+    gone = allow("User:bob", "READ", "orders")
+    asked = review.draft(
+        cluster=logged,
+        author=ada,
+        title="t",
+        reason="",
+        delta=Delta(add=(allow("User:zoe", "READ", "stock"),), remove=(gone,)),
+    )
+    asked = review.submit(change=asked, actor=ada)
+    review.comment(change=asked, actor=ada, text="On the whole.")
+    review.comment(change=asked, actor=ada, text="On one.", acl_key=binding_key(gone))
+    browser = signed_in(ben)
+    browser.get(address(asked))
+
+    with django_assert_max_num_queries(12):
+        page = browser.get(address(asked))
+    text = page.content.decode()
+    assert "On the whole." in text
+    assert "On one." in text
+    assert page.context["page"].replay is not None
 
 
 def test_the_copied_commands_are_those_of_every_acl_of_a_long_change(cluster, ada, signed_in):
