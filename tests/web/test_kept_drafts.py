@@ -10,7 +10,8 @@ from unittest.mock import Mock
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -268,6 +269,20 @@ def test_drafts_to_compare_that_are_gone_are_told_and_asked_for_again(browser):
     assert "The drafts behind this link are gone; paste them again. A long pair is kept for 90 days" in text(
         page
     )
+
+
+def test_who_looks_at_a_kept_draft_writes_nothing_and_its_owner_reads_it_once(browser, signed_in, cho):
+    link = browser.post(PAGE, {"line": lines(30)})["Location"]
+
+    for person in (browser, signed_in(cho)):
+        with CaptureQueriesContext(connection) as asked:
+            assert drafted(person.get(link)) == lines(30)
+        of_drafts = [each["sql"] for each in asked.captured_queries if "web_keptdraft" in each["sql"]]
+        assert [sql for sql in of_drafts if not sql.startswith("SELECT")] == []
+        read = sum('"web_keptdraft"."content"' in sql for sql in of_drafts)
+        assert read == (1 if person is browser else 2), (
+            "of somebody else it is compared before it is kept anew"
+        )
 
 
 def test_a_draft_in_use_is_not_too_old(browser):

@@ -121,12 +121,15 @@ def _keep(cluster: Cluster, person: User, fields: Fields, opened: str) -> str | 
     content = text.encode("ascii")
     if len(content) > LARGEST:
         return None
-    known = _kept(cluster, opened) if opened else None
+    key = hashlib.sha256(f"{cluster.pk} {person.pk} ".encode() + content).hexdigest()[:32]
+    # Somebody else's has another key. One's own is not read again, which may be large.
+    known = _kept(cluster, opened) if opened not in ("", key) else None
     if known is not None and _as_text(known) == text:
         return opened
-    key = hashlib.sha256(f"{cluster.pk} {person.pk} ".encode() + content).hexdigest()[:32]
     now = timezone.now()
-    if KeptDraft.objects.filter(key=key, used_at__gt=now - _FRESH).exists():
+    there = KeptDraft.objects.filter(key=key)
+    # What was opened has just been marked as used.
+    if (there if key == opened else there.filter(used_at__gt=now - _FRESH)).exists():
         return key
     row = KeptDraft(key=key, cluster=cluster, owner=person, content=zlib.compress(content), used_at=now)
     try:
