@@ -1,7 +1,9 @@
 """Which principals are there, what does each reach, when was it last seen, and what is conspicuous about it?
 
 They are those that an ACL, the declared super users or the log name. That one was not seen is said only where the log
-may say so of an ACL too (see `unused`), and never of one whose ACLs are all younger than the days that it has to cover.
+may say so of an ACL too (see `unused`); never of one whose ACLs are all younger than the days that it has to cover, and
+never of one that may stand for several clients, whose requests name others: only Kafka's own authorizers are known to
+compare principals as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from aclweb.acl.logged import Evidence
-from aclweb.acl.model import ANY_USER, AclError, PermissionType, ResourceType, number_of
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AclError,
+    PermissionType,
+    ResourceType,
+    number_of,
+    split_principal,
+)
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.logged_principals import LATELY, LoggedUse, logged_principals
@@ -19,12 +29,13 @@ from aclweb.insights.models import Load
 from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of, principals_of_younger_acls
 from aclweb.inventory.access import TopicReach, TopicReaches, topic_reaches
-from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.current import ClusterView, broker_settings, in_force
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 
 ORPHANED, NEVER_SEEN, DENIED = "orphaned", "never-seen", "denied"
 READS_ALL, WRITES_ALL = "reads-all", "writes-all"
+_KAFKAS_TYPE = "User"
 MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL)
 
 
@@ -33,9 +44,10 @@ class ListedPrincipal:
     """One principal of the list.
 
     acls, denies: ACLs that name it, and how many of them are DENY. reach: None where nobody knows which topics exist.
-    use: None where the log has no request of it. marks: those of MARKS that it has. is_young: whether its ACLs are all
-    younger than the days that the log has to cover. has_log: whether a log has been read. has_permits: whether it would
-    show every permit of these days.
+    use: None where the log has no request of it. marks: those of MARKS that it has. left_out: those that it would have
+    if it could be told, because its ACLs are all younger than the days that the log has to cover (is_young) or because
+    it may stand for several clients. has_log: whether a log has been read. has_permits: whether it would show every
+    permit of these days.
     """
 
     principal: str
@@ -45,6 +57,7 @@ class ListedPrincipal:
     reach: TopicReach | None
     use: LoggedUse | None
     marks: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
     is_young: bool = False
     has_log: bool = True
     has_permits: bool = True
@@ -181,7 +194,11 @@ def _sorted(rows: Iterable[ListedPrincipal], sort: str) -> list[ListedPrincipal]
 
 @dataclass(frozen=True)
 class _Facts:
-    """What the rows are made of. younger: for each principal, how many of its ACLs are younger than the window."""
+    """What the rows are made of.
+
+    younger: for each principal, how many of its ACLs are younger than the window. types: those of principals that are
+    one client each; None where the authorizer is known to compare principals as they are, so that all are.
+    """
 
     view: ClusterView
     reaches: TopicReaches | None
@@ -189,18 +206,21 @@ class _Facts:
     evidence: Evidence
     logged: Mapping[str, LoggedUse]
     younger: Mapping[str, int]
+    types: frozenset[str] | None
 
     @classmethod
     def of(cls, view: ClusterView) -> _Facts:
         load = current_load(view.cluster)
         evidence = evidence_of(load)
+        logged = logged_principals(load) if load else {}
         return cls(
             view,
             topic_reaches(view),
             load,
             evidence,
-            logged_principals(load) if load else {},
+            logged,
             _younger(view, evidence),
+            None if broker_settings.authorizer(view.cluster).is_sure else _types_of(logged),
         )
 
     @property
@@ -216,13 +236,9 @@ class _Facts:
         reach = self.reaches.of(principal) if self.reaches else None
         use = self.logged.get(principal)
         is_young = 0 < acls == self.younger.get(principal, 0)
-        marks = []
-        if principal != ANY_USER and not self.why_not_seen and not is_young:
-            start = self.evidence.start
-            if acls and not is_super_user and (use is None or (start is not None and use.last_at < start)):
-                marks.append(ORPHANED)
-            if use is None:
-                marks.append(NEVER_SEEN)
+        unseen = self._unseen(use, is_named=acls > 0 and not is_super_user) if principal != ANY_USER else []
+        left_out = unseen if is_young or self._may_be_several(principal) else []
+        marks = [] if left_out else list(unseen)
         if use is not None and use.denied_7:
             marks.append(DENIED)
         if self.reaches and self.reaches.topics and reach is not None:
@@ -236,10 +252,25 @@ class _Facts:
             reach,
             use,
             tuple(marks),
+            tuple(left_out),
             is_young,
             self.load is not None,
             not self.why_not_seen,
         )
+
+    def _unseen(self, use: LoggedUse | None, *, is_named: bool) -> list[str]:
+        """Return the marks of a principal of whom the log has no request, or none of late, where it can tell."""
+        start = self.evidence.start
+        if self.why_not_seen or start is None:
+            return []
+        marks = [ORPHANED] if is_named and (use is None or use.last_at < start) else []
+        return marks if use is not None else [*marks, NEVER_SEEN]
+
+    def _may_be_several(self, principal: str) -> bool:
+        """Whether it may stand for a group of clients, each of which the log would name otherwise."""
+        if self.types is None or (parts := split_principal(principal)) is None:
+            return False
+        return parts[0] not in self.types or WILDCARD in parts[1]
 
     def marked(self, mark: str, rows: Sequence[ListedPrincipal]) -> Marked:
         """Return how many of these rows have a mark, and in words what it means."""
@@ -251,7 +282,7 @@ class _Facts:
     def _told(self, mark: str, rows: Sequence[ListedPrincipal]) -> tuple[str, str]:
         """Return why nobody can tell who has a mark, and otherwise what it means."""
         if mark in (ORPHANED, NEVER_SEEN):
-            return self.why_not_seen, "" if self.why_not_seen else self._unseen(mark, rows)
+            return self.why_not_seen, "" if self.why_not_seen else self._unseen_words(mark, rows)
         if mark == DENIED:
             if self.load is None:
                 return NO_LOG, ""
@@ -266,17 +297,10 @@ class _Facts:
             f"({self.reaches.topics:,}), from some host at least."
         )
 
-    def _unseen(self, mark: str, rows: Sequence[ListedPrincipal]) -> str:
-        young = sum(row.is_young and row.use is None for row in rows)
-        left_out = (
-            f" {number_of(young, 'principal', 'principals')} whose ACLs are all younger than "
-            f"{self.evidence.days} days {'is' if young == 1 else 'are'} left out."
-            if young
-            else ""
-        )
+    def _unseen_words(self, mark: str, rows: Sequence[ListedPrincipal]) -> str:
         if mark == ORPHANED:
             first = (
-                f"ACLs name them, they are no super users, and no request of theirs was logged "
+                f"ACLs name them, they are no declared super users, and no request of theirs was logged "
                 f"{self.evidence.window}."
             )
         else:
@@ -286,7 +310,26 @@ class _Facts:
                 f"The whole log, from {self.load.first_at:%Y-%m-%d} on, has no request of theirs: "
                 "as far as it tells, they never authenticated."
             )
-        return first + left_out
+        left_out = [row for row in rows if mark in row.left_out]
+        young = sum(row.is_young for row in left_out)
+        several = len(left_out) - young
+        if young:
+            first += (
+                f" {number_of(young, 'principal', 'principals')} whose ACLs are all younger than "
+                f"{self.evidence.days} days {'is' if young == 1 else 'are'} left out."
+            )
+        if several:
+            first += (
+                f" {number_of(several, 'principal', 'principals')} that may stand for groups of clients "
+                f"{'is' if several == 1 else 'are'} left out, since the authorizer is not known to be Kafka's own."
+            )
+        return first
+
+
+def _types_of(logged: Iterable[str]) -> frozenset[str]:
+    """Return the types of principals that clients of this log have, and that of Kafka's own."""
+    found = (split_principal(principal) for principal in logged)
+    return frozenset({_KAFKAS_TYPE, *(parts[0] for parts in found if parts is not None)})
 
 
 def _younger(view: ClusterView, evidence: Evidence) -> Mapping[str, int]:

@@ -130,10 +130,52 @@ def test_a_principal_whose_acls_are_all_younger_than_the_window_is_left_out(give
     found = listed_principals(fresh.cluster)
 
     rows = by_name(found)
-    assert rows["User:new"].is_young
+    assert rows["User:new"].left_out == (ORPHANED, NEVER_SEEN)
     assert not rows["User:new"].marks
     assert ORPHANED in rows["User:eve"].marks
     assert "1 principal whose ACLs are all younger than 13 days is left out." in found.of(ORPHANED).sentence
+
+
+def test_young_acls_keep_also_who_asked_long_ago_from_being_orphaned(given, settings):
+    settings.ACLWEB_UNUSED_DAYS = 12
+    fresh = given(requests=REQUESTS)
+    anew = [*BINDINGS[:4], *BINDINGS[5:], allow("User:notes", "READ", "orders")]
+    sync(fresh.cluster, client=FakeCluster(anew, topics=TOPICS))
+    fresh.cluster.refresh_from_db()
+    fresh.cluster.revision.read_at = fresh.last_at
+    fresh.cluster.revision.save()
+
+    found = listed_principals(fresh.cluster)
+
+    assert by_name(found)["User:notes"].marks == ()
+    assert "1 principal whose ACLs are all younger than 12 days is left out." in found.of(ORPHANED).sentence
+    assert "left out" not in found.of(NEVER_SEEN).sentence
+
+
+def test_who_may_stand_for_a_group_of_clients_is_not_called_orphaned(cluster, tmp_path):
+    several = {"Group:readers", "User:team-*"}
+    bindings = [*BINDINGS, *(allow(name, "READ", "orders") for name in several), allow("App:b", "READ", "x")]
+    requests = [*REQUESTS, request("App:a", "READ", "orders", lines=2)]
+    sync(cluster, client=FakeCluster(bindings, topics=TOPICS))
+    cluster.refresh_from_db()
+    load(write_result(tmp_path / "usage", bindings, requests=requests), cluster)
+    said = "2 principals that may stand for groups of clients are left out"
+
+    found = listed_principals(cluster)
+    cluster.settings_read = {
+        "authorizer_class": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "where": "broker 1",
+    }
+    cluster.save()
+    known = listed_principals(cluster)
+
+    for mark in (ORPHANED, NEVER_SEEN):
+        of = {row.principal for row in found.rows if mark in row.marks}
+        assert not several & of
+        assert {"User:eve", "App:b"} <= of  # the log has clients of its type
+        assert said in found.of(mark).sentence
+        assert several <= {row.principal for row in known.rows if mark in row.marks}
+        assert said not in known.of(mark).sentence
 
 
 def test_everywhere_is_by_effect_and_not_by_the_text_of_an_acl(read_cluster):

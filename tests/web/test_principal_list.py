@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from aclweb.clusters import Known
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -16,6 +17,7 @@ from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # no
 from tests.insights.test_principals import REQUESTS
 
 URL = "/c/test-eu/principals/"
+LOG_FILTERS = ("orphaned", "never-seen", "denied")  # each is also told in the title of its filter
 
 
 @pytest.fixture
@@ -54,8 +56,28 @@ def test_the_orphaned_principal_is_two_clicks_from_home(logged, browser):
 def test_where_the_log_cannot_tell_the_filter_says_what_is_missing(read_cluster, browser):  # noqa: F811
     page = text_of(browser.get(f"{URL}?show=never-seen"))
 
-    assert "Cannot tell: no authorizer log has been read." in page
+    assert page.count("Cannot tell: no authorizer log has been read.") == 1 + len(LOG_FILTERS)
+    assert "Coverage of the log" in page
     assert names_in(page) == []
+
+
+def test_where_topics_are_unknown_the_way_out_is_not_the_log(cluster, browser):
+    sync(cluster, client=FakeCluster([allow("User:bob", "READ", "orders")]))
+    cluster.topics_listed = Known.UNKNOWN.value
+    cluster.save()
+
+    page = text_of(browser.get(f"{URL}?show=reads-all"))
+
+    assert "so which topics exist is unknown." in page
+    assert "Coverage of the log" not in page
+
+
+def test_a_name_that_another_filter_hides_is_not_said_to_be_missing(logged, browser):
+    hidden = text_of(browser.get(f"{URL}?q=stranger&show=orphaned"))
+    missing = text_of(browser.get(f"{URL}?q=nobody-is-called-so&show=orphaned"))
+
+    assert "No principal contains this text" not in hidden
+    assert "No principal contains this text" in missing
 
 
 def test_the_address_keeps_filter_order_and_text(logged, browser):

@@ -140,6 +140,11 @@ class KnownAuthorizer:
         return self.origin.startswith(READ)
 
     @property
+    def is_sure(self) -> bool:
+        """Whether it was read or declared, and is the one by which answers are decided."""
+        return self.origin not in ("", ASSUMED) and not self.decided_as
+
+    @property
     def words(self) -> str:
         """Such as `StandardAuthorizer, read from broker 1, Kafka 4.1`."""
         as_by = f"decided as by {self.decided_as}" if self.decided_as else ""

@@ -30,6 +30,7 @@ _MARK_WORDS = {
     principals.WRITES_ALL: ("Can write everywhere", "can write everywhere"),
     principals.READS_ALL: ("Can read everywhere", "can read everywhere"),
 }
+_OF_LOG = (principals.ORPHANED, principals.NEVER_SEEN, principals.DENIED)
 _COLUMNS = {
     "principal": "Principal",
     "acls": "ACLs",
@@ -80,6 +81,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         "rows": [(row, _flags(row)) for row in page.object_list],
         "choices": _choices(request, found, filters),
         "shown": found.of(filters.mark) if filters.mark else None,
+        "about_log": filters.mark in _OF_LOG,
         "why_not_seen": found.of(principals.NEVER_SEEN).count is None,
         "columns": _columns(request, filters.sort),
         "sizes": [

@@ -88,7 +88,10 @@ OURS = (
         "Needed, replaceable",
         "Without this ACL logged requests would be denied; or other ACLs allow them too.",
     ),
-    Term("Orphaned", "An ACL that matches no name that exists now."),
+    Term(
+        "Orphaned",
+        "An ACL that matches no name that exists now; a principal with ACLs and without requests.",
+    ),
     Term("Quarantined", "A snapshot that lost much of what was known, and waits for a person to believe it."),
     Term("Re-covered", "The answer stays, and other ACLs give it."),
     Term("Redundant", "An ACL that can go without changing any answer."),
