@@ -157,7 +157,7 @@ class ComparedNamesSerializer(serializers.Serializer[Any]):
 
 
 class PrincipalsComparedSerializer(serializers.Serializer[Any]):
-    """Two principals side by side. A right is one operation on one name that exists."""
+    """Two principals side by side. A right is one operation on one name; `sentences` say which names count."""
 
     revision = serializers.IntegerField()
     first = serializers.CharField(trim_whitespace=False)
@@ -205,7 +205,7 @@ class PrincipalComparison(APIView):
         asked, pages, given = asked_now(request, slug), OpenPages(request), request.query_params
         first, second = _principal(request, "first"), _principal(request, "second")
         show = word_asked(given, "show", RELATIONS)
-        found = compared(asked.view.cluster, first, second)
+        found = compared(asked.view, first, second)
         listed = [row for relation in RELATIONS if show in ("", relation) for row in found.rows[relation]]
         rows = pages.of(listed)
         cut = FittingPage(len(rows), _LISTS_OF_A_ROW)

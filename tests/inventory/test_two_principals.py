@@ -68,6 +68,21 @@ def test_names_on_which_they_differ_alike_are_one_row_with_the_acls_of_each():
     assert found.rows[ONLY_SECOND] == ()
 
 
+def test_where_names_are_unknown_it_is_said_which_count():
+    bindings = [
+        allow("User:bob", "WRITE", "payout-", resource_type="TRANSACTIONAL_ID", pattern="PREFIXED"),
+        allow("User:eve", "WRITE", "payout-1", resource_type="TRANSACTIONAL_ID"),
+        allow("User:cat", "READ", "orders"),
+    ]
+    place = view_of(bindings, topics=["orders"])
+
+    found = compare(place, "User:bob", "User:eve")
+
+    assert "so which transactional ids exist is unknown." in " ".join(found.sentences)
+    assert found.sentences[-1].startswith("Where that is unknown, the names count that ACLs for the two")
+    assert compare(place, "User:cat", "User:dan").limits == ()
+
+
 def test_a_right_from_other_hosts_is_apart():
     bindings = [
         allow("User:bob", "WRITE", "orders", host="10.0.0.9"),

@@ -222,7 +222,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     who = "Somebody whom no ACL names" if principal == ANY_USER else name_text(principal)
     limits = (
-        *(sentence for kind in _COUNTED if (sentence := _incomplete(view, kind))),
+        *(sentence for kind in _COUNTED if (sentence := incomplete(view, kind))),
         *caveats(view.settings, default_applies=False),
     )
     if is_super_user:
@@ -259,7 +259,7 @@ def _names_words(view: ClusterView, kind: ResourceType, count: int, one: str, ma
     return f"at least {count_words}" if view.known(kind) is Known.VISIBLE else f"{count_words} that ACLs name"
 
 
-def _incomplete(view: ClusterView, kind: ResourceType) -> str:
+def incomplete(view: ClusterView, kind: ResourceType) -> str:
     """Return why the names of this type that are counted may not be all; empty where they are."""
     return names_known(view.cluster, kind, declared=view.declared).sentence
 

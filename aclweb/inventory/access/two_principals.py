@@ -1,4 +1,4 @@
-"""What can one principal do that another cannot, on names that exist?
+"""What can one principal do that another cannot, on names that exist or, of types that nobody lists, that ACLs name?
 
 The sorted names are cut where a pattern of either begins or ends to match them, and both are decided with one name of
 each piece, as their own pages do. Names on which both differ alike, through the same ACLs, are one row.
@@ -7,7 +7,7 @@ each piece, as their own pages do. Names on which both differ alike, through the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.model import (
@@ -20,12 +20,12 @@ from aclweb.acl.model import (
     number_of,
     operations_of,
 )
+from aclweb.clusters import Known
 from aclweb.inventory.access.cells import AccessRow, Verdict
 from aclweb.inventory.access.covered_names import cut
-from aclweb.inventory.access.matrix import NOTHING, Joined, Matrix
-from aclweb.inventory.access.principal import TYPES, names_for, parted_by_default
-from aclweb.inventory.current import ClusterView, in_force
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.access.matrix import Joined, Matrix
+from aclweb.inventory.access.principal import TYPES, incomplete, names_for, parted_by_default
+from aclweb.inventory.current import ClusterView
 
 ONLY_FIRST, ONLY_SECOND, OTHER_HOSTS, BOTH = "only-first", "only-second", "other-hosts", "both"
 RELATIONS = (ONLY_FIRST, ONLY_SECOND, OTHER_HOSTS, BOTH)
@@ -48,7 +48,8 @@ class PrincipalsCompared:
     """Two principals side by side.
 
     rows: for each of RELATIONS. counts: rights, which are an operation on a name; OTHER_HOSTS are those that both have,
-    and not from the same hosts. unsure: whether some answer is unknown.
+    and not from the same hosts. unsure: whether some answer is unknown. limits: which names may be missing, in
+    sentences.
     """
 
     first: str
@@ -56,6 +57,7 @@ class PrincipalsCompared:
     rows: Mapping[str, tuple[ComparedNames, ...]]
     counts: Mapping[str, int]
     unsure: bool
+    limits: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -64,7 +66,7 @@ class PrincipalsCompared:
         more, less = self.counts[ONLY_FIRST], self.counts[ONLY_SECOND]
         hosts, both = self.counts[OTHER_HOSTS], self.counts[BOTH]
         if not (more or less or hosts):
-            return f"Both can do the same: {number_of(both, 'right', 'rights')} on names that exist."
+            return f"Both can do the same: {number_of(both, 'right', 'rights')}."
         apart = f", and {number_of(hosts, 'other', 'others')} from different hosts" if hosts else ""
         return (
             f"{first} has {number_of(more, 'right', 'rights')} that {second} has not, and {second} "
@@ -73,8 +75,9 @@ class PrincipalsCompared:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The same, what a right is, and whether some answers are unknown."""
-        told = (self.sentence, "A right is one operation on one name that exists, from some host at least.")
+        """The same, what a right is, which names may be missing, and whether some answers are unknown."""
+        right = "A right is one operation on one name that exists, from some host at least."
+        told = (self.sentence, right, *self.limits)
         if not self.unsure:
             return told
         return (
@@ -84,20 +87,20 @@ class PrincipalsCompared:
         )
 
 
-def compared(cluster: Cluster, first: str, second: str) -> PrincipalsCompared:
-    """Return what each of two principals can do, side by side; `User:*` is somebody whom no ACL names."""
-    view = in_force(cluster)
+def compared(view: ClusterView, first: str, second: str) -> PrincipalsCompared:
+    """Return what each of two principals can do, side by side; `User:*` is somebody whom no ACL names. No query."""
     known = tuple(view.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
     question = ("compared", first, second, view.settings, known)
     return view.loaded.remember(question, lambda: compare(view, first, second))
 
 
 def compare(view: ClusterView, first: str, second: str) -> PrincipalsCompared:
-    """Return the same by what `view` holds."""
+    """Return the same, worked out anew."""
     found: dict[_Key, list[str]] = {}
     counts: Counter[str] = Counter()
     unsure = False
-    for names, rows in _pieces(view, first, second):
+    acls = [binding for principal in _everybody(first, second) for binding in view.loaded.naming(principal)]
+    for names, rows in _pieces(view, first, second, acls):
         unsure = unsure or any(verdict.state == "unknown" for row in rows for verdict in row.verdicts)
         for relation, pairs in _related(rows).items():
             counts[relation] += len(names) * len(pairs)
@@ -114,7 +117,25 @@ def compare(view: ClusterView, first: str, second: str) -> PrincipalsCompared:
         {relation: tuple(rows) for relation, rows in listed.items()},
         {relation: counts[relation] for relation in RELATIONS},
         unsure,
+        _limits(view, {binding.resource_type for binding in acls}),
     )
+
+
+def _everybody(first: str, second: str) -> list[str]:
+    """Return the principals whose ACLs count for one of the two."""
+    return list(dict.fromkeys((first, second, ANY_USER)))
+
+
+def _limits(view: ClusterView, kinds: Collection[ResourceType]) -> tuple[str, ...]:
+    """Return of which of these types names may be missing, and which then count."""
+    own = [kind for kind in TYPES if kind in kinds and kind is not ResourceType.CLUSTER]
+    found = tuple(sentence for kind in own if (sentence := incomplete(view, kind)))
+    if any(view.known(kind) is Known.UNKNOWN for kind in own):
+        return (
+            *found,
+            "Where that is unknown, the names count that ACLs for the two, or for any user, name exactly.",
+        )
+    return found
 
 
 _Rows = tuple[AccessRow, AccessRow]
@@ -122,11 +143,12 @@ _Pairs = list[tuple[Verdict, Verdict]]
 _Key = tuple[str, ResourceType, tuple[Operation, ...], tuple[AclBinding, ...], tuple[AclBinding, ...]]
 
 
-def _pieces(view: ClusterView, first: str, second: str) -> Iterator[tuple[Sequence[str], _Rows]]:
+def _pieces(
+    view: ClusterView, first: str, second: str, acls: Sequence[AclBinding]
+) -> Iterator[tuple[Sequence[str], _Rows]]:
     """Yield the names in pieces that the same ACLs match, each with what the two can do."""
     matrix = Matrix(view)
-    everybody = list(dict.fromkeys((first, second, ANY_USER)))
-    acls = [binding for principal in everybody for binding in view.loaded.naming(principal)]
+    everybody = _everybody(first, second)
     for kind in TYPES:
         mine = [binding for binding in acls if binding.resource_type is kind]
         names = names_for(view, kind, mine)
@@ -142,7 +164,7 @@ def _pieces(view: ClusterView, first: str, second: str) -> Iterator[tuple[Sequen
                 rows = [
                     matrix.any_user(resource, operations, of[ANY_USER])
                     if principal == ANY_USER
-                    else matrix.row(principal, resource, operations, of.get(principal, NOTHING), of[ANY_USER])
+                    else matrix.row(principal, resource, operations, of[principal], of[ANY_USER])
                     for principal in (first, second)
                 ]
                 yield part, (rows[0], rows[1])

@@ -20,7 +20,7 @@ from aclweb.web.shell.downloads import WORDS as FORMAT_WORDS
 from aclweb.web.shell.downloads import rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
-from aclweb.web.shell.typed_principal import TypedPrincipal, read_principal
+from aclweb.web.shell.typed_principal import TypedPrincipal, holds_pem, read_principal
 
 ROWS_SHOWN = 20
 NAMES_SHOWN = 6  # of names that share a row
@@ -52,7 +52,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     first, second = (side.typed.principal for side in sides)
     context: dict[str, Any] = {"cluster": cluster, "sides": sides, "first": first, "second": second}
     if first and second:
-        found = compared(cluster, first, second)
+        view = in_force(cluster)
+        found = compared(view, first, second)
         if "format" in request.GET:
             return rows_file(
                 _rows(found),
@@ -60,7 +61,6 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
                 ending=request.GET["format"],
                 columns=_COLUMNS,
             )
-        view = in_force(cluster)
         part = _part(request, found)
         page = page_of(found.rows[part], page_asked(request.GET), ROWS_SHOWN)
         context |= {
@@ -88,9 +88,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
 def _side(request: HttpRequest, field: str, label: str) -> Side:
     text = request.GET.get(field, "")
     typed = read_principal(text) if text else TypedPrincipal("")
-    return Side(
-        field, label, typed, "" if typed.fault and not typed.principal and "PEM" in typed.fault else text
-    )
+    return Side(field, label, typed, "" if holds_pem(text) else text)
 
 
 def _part(request: HttpRequest, found: PrincipalsCompared) -> str:
