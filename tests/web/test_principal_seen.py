@@ -6,6 +6,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from aclweb.insights.principal_hosts import hosts_seen
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow
+from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
 from tests.insights.results import request
 
@@ -43,6 +46,23 @@ def test_the_page_has_hosts_and_groups_within_its_budget(given, signed_in, cho):
     assert "bobs" in page
     assert "10.0.0.9" in page  # that an ACL of its own names
     assert len(asked) <= 12, len(asked)
+
+
+def test_what_it_may_consume_with_is_told_as_far_as_groups_are_known(cluster, signed_in, cho):
+    cluster.super_users = "User:admin"
+    cluster.save()
+    by_prefix = allow("User:bob", "READ", "bobs-", resource_type="GROUP", pattern="PREFIXED")
+    sync(cluster, client=FakeCluster([by_prefix], topics=[], groups=["bobs-1"]))
+
+    def said(who="User:bob"):
+        return unescape(signed_in(cho).get(PAGE.replace("User:bob", who)).content.decode())
+
+    assert "It may consume with 1 group that is known." in said()
+    assert "As a super user it may consume with any group." in said("User:admin")
+    cluster.refresh_from_db()
+    cluster.groups_listed = "unknown"
+    cluster.save()
+    assert "for any user, name exactly, it may consume with none. The groups have not been read" in said()
 
 
 def test_without_a_log_the_page_cannot_tell_hosts(read_cluster, signed_in, cho):  # noqa: F811

@@ -86,7 +86,7 @@ def test_without_a_log_nothing_is_said_of_denials(read_cluster, signed_in, ada):
 
 
 def test_denials_come_in_pages_that_keep_the_tab(given, signed_in, ada, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("aclweb.web.browse.principal_tabs.DENIALS_SHOWN", 1)
+    monkeypatch.setattr("aclweb.web.browse.insight_tabs.DENIALS_SHOWN", 1)
     given(requests=REQUESTS)
 
     page = signed_in(ada).get(f"{PAGE}&tab=denials&page=2")

@@ -13,12 +13,17 @@ from django.db.models.expressions import Combinable
 from django.urls import reverse
 
 from aclweb.acl.logged import Evidence
+from aclweb.acl.model import Resource
 from aclweb.changes import queries as changes
 from aclweb.insights import denials
+from aclweb.insights.coverage import coverage
 from aclweb.insights.models import Load
 from aclweb.insights.unused import evidence_of, unused_acls
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster
+from aclweb.web.shell.paging import page_of
+
+DENIALS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,39 @@ class _Count(Subquery):
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         super().__init__(rows.order_by().values("pk"))
+
+
+def denials_shown(
+    cluster: Cluster,
+    load: Load | None,
+    groups: int,
+    page: int,
+    *,
+    resource: Resource | None = None,
+    principal: str | None = None,
+) -> dict[str, Any]:
+    """Return a page of the groups of denials on one resource or of one principal, the latest first.
+
+    groups: how many the load holds.
+    """
+    if load is None or not groups:
+        return {"coverage": coverage(cluster)}
+    found = denials.denials_in(
+        load,
+        cluster,
+        resource=resource,
+        principal=principal,
+        in_force_since=since_in_force(cluster),
+        number=groups,
+        just_read=True,
+    )
+    shown = page_of(found, page, DENIALS_SHOWN)
+    return {
+        "denials_about": "principal" if resource is None else "resource",
+        "denials": found,
+        "denials_page": shown,
+        "denials_shown": shown.object_list,
+    }
 
 
 def since_in_force(cluster: Cluster) -> Callable[[Collection[int]], Mapping[int, datetime]]:

@@ -14,8 +14,7 @@ from django.urls import reverse
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PermissionType, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.acl.principals import ANONYMOUS, Shape, Source, sources_of
-from aclweb.insights.coverage import coverage
-from aclweb.insights.denials import denials_in, load_with_denials
+from aclweb.insights.denials import load_with_denials
 from aclweb.insights.models import Load
 from aclweb.insights.principal_hosts import hosts_seen
 from aclweb.insights.queries import usage_of
@@ -23,9 +22,10 @@ from aclweb.insights.readers import groups_used
 from aclweb.insights.traffic import Traffic, traffic_in
 from aclweb.inventory.access import PrincipalAccess, Reach
 from aclweb.inventory.current import naming_rules
+from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
-from aclweb.web.browse.insight_tabs import Tab, since_in_force
+from aclweb.web.browse.insight_tabs import Tab, denials_shown
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
 from aclweb.web.shell.paging import page_of
@@ -33,7 +33,6 @@ from aclweb.web.shell.paging import page_of
 FIELD = "tab"
 ROWS_SHOWN = 15
 ACLS_SHOWN = 24  # the list of ACLs has all of them
-DENIALS_SHOWN = 20
 HOSTS_SHOWN = 8
 NAMES_SHOWN = 6  # of resources that share a row
 
@@ -117,24 +116,9 @@ def _access(asked: Asked) -> dict[str, Any]:
 
 
 def _denied(asked: Asked) -> dict[str, Any]:
-    """Return a page of the groups of denials of the principal, the latest first."""
-    if asked.load is None or not asked.denials:
-        return {"coverage": coverage(asked.cluster)}
-    found = denials_in(
-        asked.load,
-        asked.cluster,
-        principal=asked.found.principal,
-        in_force_since=since_in_force(asked.cluster),
-        number=asked.denials,
-        just_read=True,
+    return denials_shown(
+        asked.cluster, asked.load, asked.denials, asked.number, principal=asked.found.principal
     )
-    page = page_of(found, asked.number, DENIALS_SHOWN)
-    return {
-        "denials_about": "principal",
-        "denials": found,
-        "denials_page": page,
-        "denials_shown": page.object_list,
-    }
 
 
 def _seen(asked: Asked) -> dict[str, Any]:
@@ -142,6 +126,7 @@ def _seen(asked: Asked) -> dict[str, Any]:
     load, found = asked.load, asked.found
     hosts = hosts_seen(load, found.principal, HOSTS_SHOWN + 1) if load else ()
     used = groups_used(load, [found.principal]) if load else {}
+    declared = asked.moment.past.declared if asked.moment.past else None
     return {
         "load": load,
         "hosts": hosts[:HOSTS_SHOWN],
@@ -149,6 +134,7 @@ def _seen(asked: Asked) -> dict[str, Any]:
         "acl_hosts": sorted({acl.host for acl in found.own}),
         "used_groups": used.get(found.principal, ()),
         "groups_may": found.counts.get((ResourceType.GROUP, Operation.READ), 0),
+        "groups_known": names_known(asked.cluster, ResourceType.GROUP, declared=declared),
     }
 
 

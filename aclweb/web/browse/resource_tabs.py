@@ -15,8 +15,7 @@ from aclweb.acl.model import PatternType, Resource, ResourceType, number_of
 from aclweb.acl.notation import binding_key
 from aclweb.changes.queries import change_of_revision
 from aclweb.clusters import Known
-from aclweb.insights.coverage import coverage
-from aclweb.insights.denials import denials_in, load_with_denials
+from aclweb.insights.denials import load_with_denials
 from aclweb.insights.models import Load
 from aclweb.insights.queries import usage_of
 from aclweb.insights.readers import groups_used, last_reads
@@ -27,14 +26,13 @@ from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
-from aclweb.web.browse.insight_tabs import Tab, since_in_force
+from aclweb.web.browse.insight_tabs import Tab, denials_shown
 from aclweb.web.browse.resource_page import ResourcePage
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
 from aclweb.web.shell.paging import page_of
 
 FIELD = "tab"
-DENIALS_SHOWN = 20
 READERS_SHOWN = 12
 REVISIONS_SHOWN = 12
 
@@ -101,23 +99,7 @@ def _acls(asked: Asked) -> dict[str, Any]:
 
 
 def _denied(asked: Asked) -> dict[str, Any]:
-    if asked.load is None or not asked.denials:
-        return {"coverage": coverage(asked.cluster)}
-    found = denials_in(
-        asked.load,
-        asked.cluster,
-        resource=asked.resource,
-        in_force_since=since_in_force(asked.cluster),
-        number=asked.denials,
-        just_read=True,
-    )
-    page = page_of(found, asked.number, DENIALS_SHOWN)
-    return {
-        "denials_about": "resource",
-        "denials": found,
-        "denials_page": page,
-        "denials_shown": page.object_list,
-    }
+    return denials_shown(asked.cluster, asked.load, asked.denials, asked.number, resource=asked.resource)
 
 
 def _groups(asked: Asked) -> dict[str, Any]:
