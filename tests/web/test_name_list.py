@@ -13,9 +13,10 @@ from aclweb.clusters import Known, TopicInfo
 from aclweb.insights import last_seen, pairs
 from aclweb.insights.current import current_load
 from aclweb.insights.load import load
-from aclweb.inventory.access import topic_access
+from aclweb.inventory.access import able, prepare, topic_access
 from aclweb.inventory.current import in_force
 from aclweb.inventory.current.view import forget
+from aclweb.inventory.current.warming import warm
 from aclweb.inventory.lists import every_name
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
@@ -225,3 +226,16 @@ def test_a_page_of_a_large_list_is_small_and_takes_few_queries(
 
     assert len(page.context["page"]) == 50
     assert len(page.content) < 50 * 1024
+
+
+def test_readers_are_counted_before_anybody_sorts_by_them(cluster, browser, monkeypatch):
+    sync(cluster, client=Answers(ACLS))
+    in_force(cluster)
+
+    warm({}, prepare)
+
+    monkeypatch.setattr(able, "_each", None)  # would fail if anything were counted now
+    for number in range(30):
+        in_force(cluster).loaded.remember(("another question", number), object)
+    assert browser.get(f"{TOPICS}?from=all&sort=-readers").status_code == 200
+    assert browser.get(f"{TOPICS}?from=all&sort=writers").status_code == 200

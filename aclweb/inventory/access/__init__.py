@@ -2,6 +2,7 @@
 
 from aclweb.inventory.access.able import Able, able_with, able_with_each
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
+from aclweb.inventory.access.prepared import prepare
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.access.resource import topic_access
@@ -27,6 +28,7 @@ __all__ = [
     "asked_first",
     "compared",
     "groups_of_readers",
+    "prepare",
     "principal_access",
     "readers_of",
     "topic_access",

@@ -87,7 +87,9 @@ def able_with(view: ClusterView, resource: Resource, operations: Sequence[Operat
 def able_with_each(view: ClusterView, kind: ResourceType, operation: Operation) -> Mapping[str, Able]:
     """Return the same of each of `lists.every_name` of a type; worked out once for a revision and its settings."""
     return view.loaded.remember(
-        ("able", kind, operation, view.settings), lambda: _each(Matrix(view), view, kind, operation)
+        ("able", kind, operation, view.settings),
+        lambda: _each(Matrix(view), view, kind, operation),
+        lasting=True,
     )
 
 
