@@ -274,6 +274,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "aclweb.web.shell.request_log.LogRequests",
     "django_htmx.middleware.HtmxMiddleware",
+    "aclweb.web.shell.removed_meanwhile.AnswerRemoved",
     "axes.middleware.AxesMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]

@@ -1,4 +1,4 @@
-"""What does a program get whose body cannot be read? A sentence as JSON, as for every other error."""
+"""What does a program get whose body cannot be read, or whose cluster is removed meanwhile? A sentence as JSON."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import IO, Any
 
 from django.core.exceptions import RequestDataTooBig
 from rest_framework import status
-from rest_framework.exceptions import APIException, ParseError
+from rest_framework.exceptions import APIException, NotFound, ParseError
 from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+
+from aclweb.inventory.admin.removing import MEANWHILE
+from aclweb.inventory.models import Cluster
 
 
 class TooLarge(APIException):
@@ -38,4 +41,8 @@ class BoundedJSONParser(JSONParser):
 
 def answer_failure(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return the answer to an exception of a view; None leaves it to Django."""
-    return exception_handler(TooLarge() if isinstance(error, RequestDataTooBig) else error, context)
+    if isinstance(error, RequestDataTooBig):
+        error = TooLarge()
+    elif isinstance(error, Cluster.DoesNotExist):
+        error = NotFound(MEANWHILE)
+    return exception_handler(error, context)

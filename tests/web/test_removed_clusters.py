@@ -9,11 +9,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from aclweb.accounts import access, grants
+from aclweb.accounts import access, grants, tokens
 from aclweb.accounts.access import is_site_administrator
 from aclweb.accounts.models import Role
 from aclweb.acl.model.delta import Delta
-from aclweb.changes import review
+from aclweb.changes import queries, review
 from aclweb.inventory.admin import deleting, register, removing
 from aclweb.inventory.admin.events import target_of
 from aclweb.inventory.models import Cluster
@@ -248,3 +248,57 @@ def test_a_token_limited_to_a_cluster_removes_none(root, cluster):
 
     assert access.may(root, "administer", cluster)
     assert not is_site_administrator(root)
+
+
+STEPS = {
+    "pause": ("/c/test-eu/pause/", {}),
+    "test": ("/c/test-eu/connection/test/", {}),
+    "declare": ("/c/test-eu/declare/", {"default": "allow", "super_users_known": "", "super_users": ""}),
+    "log source": ("/c/test-eu/log-sources/", {"path": "/var/log/kafka"}),
+    "policy gate": ("/c/test-eu/policy/", {"kind": "no-wildcard", "approvals": "2"}),
+    "owner": ("/c/test-eu/owners/", {"kind": "TOPIC", "pattern_type": "LITERAL", "name": "a", "owner": "b"}),
+    "approve": ("/changes/CR-{change}/act/", {"step": "approve"}),
+    "withdraw": ("/changes/CR-{change}/act/", {"step": "withdraw"}),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_meets_the_removal_of_its_cluster_is_told_so(browser, change, cluster, monkeypatch, step):
+    address, given = STEPS[step]
+    for module, name in ((access, "cluster_or_404"), (queries, "change_of")):
+        monkeypatch.setattr(module, name, removing_after(getattr(module, name), cluster))
+
+    answer = browser.post(address.format(change=change.pk), given)
+
+    assert Cluster.including_removed.get(pk=cluster.pk).is_removed
+    assert answer.status_code in (302, 404, 409, 422), text(answer)
+    if answer.status_code != 302:
+        assert "was removed" in text(answer)
+
+
+@pytest.mark.parametrize("asked", [("patch", "", {"paused": True}), ("post", "check/", {})])
+def test_a_program_that_meets_the_removal_of_its_cluster_is_told_so(root, cluster, monkeypatch, asked):
+    method, path, given = asked
+    _, secret = tokens.issue(root, "deploy", 7)
+    monkeypatch.setattr(
+        "aclweb.api.clusters.cluster_or_404", removing_after(access.cluster_or_404, cluster)
+    )
+
+    answer = getattr(Client(headers={"Authorization": f"Bearer {secret}"}), method)(
+        f"/api/v1/clusters/test-eu/{path}", given, content_type="application/json"
+    )
+
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == removing.MEANWHILE
+
+
+def removing_after(look_up, cluster):
+    """Return the look-up, after whose first answer somebody else removes the cluster."""
+
+    def looked_up(*given):
+        found = look_up(*given)
+        if not Cluster.including_removed.get(pk=cluster.pk).is_removed:
+            remove(cluster)
+        return found
+
+    return looked_up

@@ -21,6 +21,10 @@ from aclweb.inventory.admin import deleting, events, kept_files
 from aclweb.inventory.models import CHECKS, Cluster
 
 
+# What somebody is told who acts on a cluster at the moment of its removal.
+MEANWHILE = "This cluster was removed from aclweb at the same moment, so nothing was done."
+
+
 class RemovingError(Exception):
     """A cluster that cannot be removed now, or not as asked; the message is for whoever asked."""
 
