@@ -24,8 +24,10 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Connection,
+    Earlier,
     Known,
     Login,
+    Marks,
     NamesKnown,
     Outcome,
     OutcomeKind,
@@ -112,11 +114,14 @@ class FakeCluster:
         self._called("describe")
         return self.facts
 
-    def read_acls(self) -> AclSnapshot:
+    def marks(self) -> Marks:
+        return Marks()
+
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         self._called("read_acls")
         return AclSnapshot(tuple(self.bindings), self.problems, self.unreadable)
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         self._called("read_topics")
         return tuple(self.topics)
 

@@ -14,7 +14,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from aclweb.acl.model import (
     AclBinding,
@@ -70,11 +70,15 @@ class AclSnapshot:
 
     `unreadable` holds the patterns whose stored form could not be decoded: rows stored
     for them earlier are kept as they were, since nothing is known about them now.
+
+    patterns: the only ones that were read, because all others are as an earlier read found
+    them; None where everything was read.
     """
 
     bindings: tuple[AclBinding, ...]
     problems: tuple[Problem, ...] = ()
     unreadable: tuple[ResourcePattern, ...] = ()
+    patterns: frozenset[ResourcePattern] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,26 @@ class TopicInfo:
     name: str
     partitions: int | None = None
     internal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What shows cheaply whether anything has changed: equal marks, equal contents. None where nothing shows it.
+
+    Both are JSON values. topics: of the names of topics; their partitions may have changed.
+    """
+
+    acls: Mapping[str, Any] | None = None
+    topics: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier read found, and is still stored: its marks, names of patterns by their types, and topics."""
+
+    marks: Marks
+    names: Callable[[ResourceType, PatternType], frozenset[str]]
+    topics: Callable[[], Mapping[str, TopicInfo]]
 
 
 class Known(enum.StrEnum):
@@ -157,9 +181,20 @@ class ClusterClient(Protocol):
 
     def describe(self) -> ClusterFacts: ...
 
-    def read_acls(self) -> AclSnapshot: ...
+    def marks(self) -> Marks:
+        """Return the marks of now. What this client reads afterwards is at least as new."""
+        ...
 
-    def read_topics(self) -> tuple[TopicInfo, ...]: ...
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
+        """Return all ACLs, or those of the patterns that have changed since an earlier read.
+
+        earlier: what that one found; its marks are not those that this client has given.
+        """
+        ...
+
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
+        """Return all topics; those that an earlier read found may have the partitions of then."""
+        ...
 
     def read_groups(self) -> tuple[str, ...] | None:
         """Return the group names, or None where this source cannot know them."""
@@ -214,6 +249,9 @@ class ReadOnlyClient:
     """
 
     where: str  # what is read, as in "known from the file /acls.jsonl only"
+
+    def marks(self) -> Marks:
+        return Marks()
 
     def login(self) -> Login:
         return Login()

@@ -28,6 +28,7 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Earlier,
     Known,
     NamesKnown,
     Problem,
@@ -78,7 +79,7 @@ class SnapshotClient(ReadOnlyClient):
         header, _ = self._parts()
         return ClusterFacts(cluster_id=header.cluster, kafka_version=header.kafka_version)
 
-    def read_acls(self) -> AclSnapshot:
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         _, text = self._parts()
         try:
             file = read_acl_file(text, source=str(self._path), refuse=why_no_broker_holds)
@@ -89,7 +90,7 @@ class SnapshotClient(ReadOnlyClient):
         problems = tuple(Problem(str(self._path), remark) for remark in file.remarks)
         return AclSnapshot(tuple(dict.fromkeys(file.bindings)), problems)
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         return self._parts()[0].topics
 
     def read_groups(self) -> tuple[str, ...] | None:

@@ -30,14 +30,14 @@ class AllClusters(models.Manager["Cluster"]):
     """Clusters without their logins, which are decrypted only by whoever asks a cluster for `options`."""
 
     def get_queryset(self) -> models.QuerySet[Cluster]:
-        return super().get_queryset().defer("options")
+        return super().get_queryset().defer("options", "read_marks")
 
 
 class ClusterManager(models.Manager["Cluster"]):
     """The same, without the clusters that somebody has removed."""
 
     def get_queryset(self) -> models.QuerySet[Cluster]:
-        return super().get_queryset().defer("options").filter(removed_at__isnull=True)
+        return super().get_queryset().defer("options", "read_marks").filter(removed_at__isnull=True)
 
 
 KNOWN = [(known.value, known.value) for known in Known]
@@ -99,6 +99,12 @@ class Cluster(Leased):
     # Readings are numbered when they begin. One that began before the newest stored one is not stored.
     readings_begun = models.PositiveBigIntegerField(default=0)
     reading_stored = models.PositiveBigIntegerField(default=0)
+    # What shows a sync whether anything has changed since the last one: {"kind", "address": what was read,
+    # "whole_at": when the last whole read began, by the database's clock, "acls", "topics": marks}; null where
+    # the next sync reads everything.
+    read_marks = models.JSONField(null=True)
+    # How long the last sync took; a cluster that takes long is synced less often.
+    sync_seconds = models.FloatField(default=0.0)
     # When the next scheduled sync is due; null is at once. A sync that begins moves it on.
     next_sync_at = models.DateTimeField(null=True, db_index=True)
     # Attempts in a row that did not reach the cluster: each doubles the time until the next.

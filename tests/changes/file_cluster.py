@@ -26,8 +26,10 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Connection,
+    Earlier,
     Known,
     Login,
+    Marks,
     NamesKnown,
     Outcome,
     OutcomeKind,
@@ -163,7 +165,10 @@ class FileClient:
             cluster_id=self.cluster._load()["cluster_id"], migrating=bool(self.cluster.fault("migrating"))
         )
 
-    def read_acls(self) -> AclSnapshot:
+    def marks(self) -> Marks:
+        return Marks()
+
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         if self.cluster.take_fault("unreadable"):
             raise ClusterError("The broker at 127.0.0.1:1 went away.", state=ClusterState.UNREACHABLE)
         history = self.cluster.history
@@ -173,7 +178,7 @@ class FileClient:
             shown = self.cluster.bindings
         return AclSnapshot(tuple(sorted(shown, key=str)))
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         return tuple(TopicInfo(name, 1) for name in self.cluster._load()["topics"])
 
     def read_groups(self) -> tuple[str, ...] | None:

@@ -25,6 +25,7 @@ from aclweb.clusters import (
     ClusterKind,
     ClusterState,
     Connection,
+    Earlier,
     Known,
     NamesKnown,
     ReadOnlyClient,
@@ -156,7 +157,7 @@ class FolderClient(ReadOnlyClient):
     def describe(self) -> ClusterFacts:
         return ClusterFacts(cluster_id=self._folder.name)
 
-    def read_acls(self) -> AclSnapshot:
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         files = sorted(self._folder.glob("*.jsonl"))
         if not files:
             # A checkout that went wrong is empty too, and must not look like a cluster without ACLs.
@@ -174,7 +175,7 @@ class FolderClient(ReadOnlyClient):
                 raise ClusterError(str(error), state=ClusterState.UNREADABLE) from error
         return AclSnapshot(tuple(dict.fromkeys(bindings)))
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         return tuple(TopicInfo(name) for name in self._text(self._folder / "topics").split())
 
     def _text(self, file: Path) -> str:

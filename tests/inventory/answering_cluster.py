@@ -14,8 +14,10 @@ from aclweb.clusters import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Earlier,
     Known,
     Login,
+    Marks,
     NamesKnown,
     Outcome,
     Problem,
@@ -44,11 +46,14 @@ class Answers:
         self._may_fail("describe")
         return self.facts
 
-    def read_acls(self) -> AclSnapshot:
+    def marks(self) -> Marks:
+        return Marks()
+
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         self._may_fail("read_acls")
         return AclSnapshot(tuple(self.bindings), tuple(self.problems), tuple(self.unreadable))
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         self._may_fail("read_topics")
         return tuple(self.topics)
 

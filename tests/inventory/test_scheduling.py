@@ -223,3 +223,15 @@ def test_a_cluster_is_synced_while_all_that_may_wait_for_dead_ones_do(monkeypatc
 
     tasks.sync_next()
     assert synced == [living, dead]
+
+
+def test_a_cluster_whose_syncs_take_long_is_synced_less_often(clock, settings):
+    settings.ACLWEB_SYNC_INTERVAL_SECONDS = INTERVAL
+    waits = []
+    for number, took in enumerate((0.0, 5.0, INTERVAL / 4, 45.0, 100_000.0)):
+        (pk,) = make_named(f"slow-{number}")
+        Cluster.objects.filter(pk=pk).update(sync_seconds=took, failures=0, tried_at=clock.now)
+        assert scheduling.take_next(owner="me") == pk
+        waits.append((Cluster.objects.get(pk=pk).next_sync_at - clock.now).total_seconds())
+
+    assert waits == [INTERVAL, INTERVAL, INTERVAL, 180, scheduling.LONGEST_INTERVAL_SECONDS]

@@ -51,8 +51,10 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Earlier,
     Known,
     Login,
+    Marks,
     NamesKnown,
     Outcome,
     TopicInfo,
@@ -146,7 +148,10 @@ class AdminClient:
                     return known[-1]
         return self._session.library_version()
 
-    def read_acls(self) -> AclSnapshot:
+    def marks(self) -> Marks:
+        return Marks()
+
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         answer = self._session.ask(lambda: describe_acls(ANY), "its ACLs")
         if answer.error_code == UNKNOWN_SERVER_ERROR:
             raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
@@ -169,7 +174,7 @@ class AdminClient:
             f"a word that they do not know.{place} Correct it there; until then the cluster cannot be read."
         )
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         """Return the topics that this login may describe; brokers silently leave out the others."""
         answer = self._session.ask(
             lambda: MetadataRequest(topics=None, allow_auto_topic_creation=False), "its topics"

@@ -24,6 +24,7 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Earlier,
     Known,
     NamesKnown,
     ReadOnlyClient,
@@ -71,12 +72,12 @@ class FolderClient(ReadOnlyClient):
         named = {found.cluster for found in self._declared if found.cluster}
         return ClusterFacts(cluster_id=named.pop() if named else self._name)
 
-    def read_acls(self) -> AclSnapshot:
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
         return AclSnapshot(
             tuple(dict.fromkeys(chain.from_iterable(found.bindings for found in self._declared)))
         )
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         topics = {topic.name: topic for found in self._declared for topic in found.topics}
         return tuple(topics[name] for name in sorted(topics))
 

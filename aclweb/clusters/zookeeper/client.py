@@ -7,7 +7,7 @@ written becomes a Problem with its path, and the others are read all the same. `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -20,8 +20,10 @@ from aclweb.clusters.client import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    Earlier,
     Known,
     Login,
+    Marks,
     NamesKnown,
     Outcome,
     Problem,
@@ -30,6 +32,7 @@ from aclweb.clusters.client import (
 )
 from aclweb.clusters.kind import Connection
 from aclweb.clusters.rights import Answer, Right
+from aclweb.clusters.zookeeper.marks import marks_of, patterns_since
 from aclweb.clusters.zookeeper.nodes import (
     INTERNAL_TOPICS,
     SIGNS_OF_KAFKA,
@@ -49,6 +52,7 @@ class ZooKeeperClient:
 
     def __init__(self, connection: Connection) -> None:
         self._session = Session(connection)
+        self._marks = Marks()
 
     def describe(self) -> ClusterFacts:
         with self._session.reading("its cluster id and brokers"):
@@ -62,43 +66,64 @@ class ZooKeeperClient:
                 migrating=shows_migration(answers["/migration"]),
             )
 
-    def read_acls(self) -> AclSnapshot:
+    def marks(self) -> Marks:
         with self._session.reading("its ACLs"):
+            self._marks = marks_of(self._session)
+            return self._marks
+
+    def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
+        with self._session.reading("its ACLs"):
+            if earlier is not None and self._marks.acls is not None:
+                patterns = patterns_since(self._session, earlier, self._marks.acls)
+                if patterns is not None:
+                    return self._read({znodes.path_of(one): one for one in patterns}, [], only=patterns)
             # Without it a server that lags behind could show us an older state than we have written.
             self._session.get(self._session.kazoo.sync_async("/"))
             self._require_kafka()
             problems: list[Problem] = []
-            paths = dict(self._patterns(problems))
-            bindings: list[AclBinding] = []
-            unreadable: list[ResourcePattern] = []
-            for path, found in self._session.fetch(paths, tolerate=(NoAuthError,)).items():
-                pattern = paths[path]
-                if isinstance(found, NoAuthError):
-                    problems.append(Problem(path, f"The node {path} may not be read by this login."))
-                    unreadable.append(pattern)
-                elif found is not None:
-                    data, stat = found
-                    if stat.children_count:
-                        problems.append(nested(path))
-                    try:
-                        reading = znodes.read_node(pattern, data)
-                    except znodes.ZnodeError as error:
-                        problems.append(Problem(path, str(error), hazard=bool(error.hazard)))
-                        unreadable.append(pattern)
-                        continue
-                    problems += [Problem(path, remark, hazard=True) for remark in reading.remarks]
-                    if reading.remarks and not reading.bindings:
-                        # Brokers take such a node for one without ACLs. What it should hold is not known.
-                        unreadable.append(pattern)
-                    bindings += reading.bindings
-            return AclSnapshot(tuple(dict.fromkeys(bindings)), tuple(problems), tuple(unreadable))
+            return self._read(dict(self._patterns(problems)), problems)
 
-    def read_topics(self) -> tuple[TopicInfo, ...]:
+    def _read(
+        self,
+        paths: Mapping[str, ResourcePattern],
+        problems: list[Problem],
+        only: frozenset[ResourcePattern] | None = None,
+    ) -> AclSnapshot:
+        """Return the ACLs of these nodes. only: the patterns that these nodes are all of, where they are not all."""
+        bindings: list[AclBinding] = []
+        unreadable: list[ResourcePattern] = []
+        for path, found in self._session.fetch(paths, tolerate=(NoAuthError,)).items():
+            pattern = paths[path]
+            if isinstance(found, NoAuthError):
+                problems.append(Problem(path, f"The node {path} may not be read by this login."))
+                unreadable.append(pattern)
+            elif found is not None:
+                data, stat = found
+                if stat.children_count:
+                    problems.append(nested(path))
+                try:
+                    reading = znodes.read_node(pattern, data)
+                except znodes.ZnodeError as error:
+                    problems.append(Problem(path, str(error), hazard=bool(error.hazard)))
+                    unreadable.append(pattern)
+                    continue
+                problems += [Problem(path, remark, hazard=True) for remark in reading.remarks]
+                if reading.remarks and not reading.bindings:
+                    # Brokers take such a node for one without ACLs. What it should hold is not known.
+                    unreadable.append(pattern)
+                bindings += reading.bindings
+        return AclSnapshot(tuple(dict.fromkeys(bindings)), tuple(problems), tuple(unreadable), only)
+
+    def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
         with self._session.reading("its topics"):
             names = sorted(self._session.children(TOPICS_ROOT) or [])
-            found = self._session.fetch([f"{TOPICS_ROOT}/{name}" for name in names])
+            known = earlier.topics() if earlier is not None else {}
+            found = self._session.fetch([f"{TOPICS_ROOT}/{name}" for name in names if name not in known])
             topics = []
             for name in names:
+                if name in known:
+                    topics.append(known[name])
+                    continue
                 answer = found[f"{TOPICS_ROOT}/{name}"]
                 if answer is None:
                     continue  # deleted between the two looks

@@ -135,6 +135,9 @@ def change(
         if "address" in differing:
             row.held_to_hosts = within is not None
             changed.add("held_to_hosts")
+        if changed & {"kind", "address", "options"}:
+            row.read_marks = None  # another login may see other nodes
+            changed.add("read_marks")
         row.save(update_fields=sorted(changed))
         declared.keep(row, before=before, actor=actor, since=timezone.now())
         trail.record(

@@ -22,12 +22,14 @@ from aclweb.inventory.current import (
 )
 from aclweb.inventory.models import (
     Cluster,
+    Revision,
     StoredAcl,
     StoredName,
     stored_in_force,
 )
 
 _ROWS_AT_ONCE = 2000
+_NAMES_AT_ONCE = 500  # in one SQL statement
 
 
 Listed = TypeVar("Listed")
@@ -35,7 +37,10 @@ Listed = TypeVar("Listed")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a cluster answered. Names are None where they are not known; earlier ones then stay."""
+    """What a cluster answered. Names are None where they are not known; earlier ones then stay.
+
+    topics_stay: the topics are None because they are as they were. marks: as the cluster's row keeps them.
+    """
 
     facts: ClusterFacts
     acls: AclSnapshot
@@ -44,6 +49,8 @@ class Snapshot:
     known: NamesKnown
     problems: tuple[Problem, ...]
     by_key: Mapping[str, AclBinding]
+    topics_stay: bool = False
+    marks: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,8 @@ class Acls:
 def acls_that_differ(row: Cluster, snapshot: Snapshot) -> Acls:
     stored_count = row.revision.acls if row.revision is not None else 0
     unreadable = frozenset(snapshot.acls.unreadable)
+    if snapshot.acls.patterns is not None and row.revision is not None:
+        return _of_patterns(row, row.revision, snapshot, snapshot.acls.patterns, unreadable)
     if not unreadable and row.revision is not None and row.revision.digest == digest_of(snapshot.by_key):
         return Acls({}, {}, stored_count, stored_count, row.revision.digest)
 
@@ -70,6 +79,43 @@ def acls_that_differ(row: Cluster, snapshot: Snapshot) -> Acls:
     remove = {key: pk for key, pk in stored.items() if key not in snapshot.by_key and key not in kept}
     after = (stored.keys() - remove.keys()) | add.keys()
     return Acls(add, remove, len(stored), len(after), digest_of(after))
+
+
+def _of_patterns(
+    row: Cluster,
+    revision: Revision,
+    snapshot: Snapshot,
+    patterns: frozenset[ResourcePattern],
+    unreadable: frozenset[ResourcePattern],
+) -> Acls:
+    """Return what differs of the only patterns that were read; all other rows stay."""
+    if not patterns:
+        return Acls({}, {}, revision.acls, revision.acls, revision.digest)
+    stored = _stored_of(row, patterns)
+    kept = _keys_of(row, unreadable) if unreadable else frozenset()
+    add = {key: binding for key, binding in snapshot.by_key.items() if key not in stored}
+    remove = {key: pk for key, pk in stored.items() if key not in snapshot.by_key and key not in kept}
+    if not add and not remove:
+        return Acls({}, {}, revision.acls, revision.acls, revision.digest)
+    in_force = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row)
+    before = set(in_force.values_list("key", flat=True))
+    after = (before - remove.keys()) | add.keys()
+    return Acls(add, remove, len(before), len(after), digest_of(after))
+
+
+def _stored_of(row: Cluster, patterns: frozenset[ResourcePattern]) -> dict[str, int]:
+    """Return the rows in force of these patterns, by their keys."""
+    in_force = StoredAcl.objects.filter(stored_in_force(row.revision_id), cluster=row)
+    names: dict[tuple[str, str], list[str]] = {}
+    for pattern in patterns:
+        names.setdefault((pattern.resource_type.name, pattern.pattern_type.name), []).append(pattern.name)
+    found: dict[str, int] = {}
+    for (resource_type, pattern_type), those in names.items():
+        alike = in_force.filter(resource_type=resource_type, pattern_type=pattern_type)
+        for start in range(0, len(those), _NAMES_AT_ONCE):
+            some = those[start : start + _NAMES_AT_ONCE]
+            found.update(alike.filter(resource_name__in=some).values_list("key", "pk"))
+    return found
 
 
 def digest_of(keys: Iterable[str]) -> str:
@@ -101,6 +147,8 @@ class Names:
 def names_that_differ(row: Cluster, snapshot: Snapshot) -> Names:
     topic, group = ResourceType.TOPIC.name, ResourceType.GROUP.name
     in_force = StoredName.objects.filter(stored_in_force(row.revision_id), cluster=row)
+    if snapshot.topics is None and snapshot.groups is None:
+        return Names((), (), (), in_force.filter(resource_type=topic).count(), 0)
     stored = {
         (kind, key): (pk, partitions, internal)
         for kind, key, pk, partitions, internal in in_force.values_list(

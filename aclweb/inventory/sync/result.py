@@ -46,8 +46,13 @@ class SyncResult:
     held: bool = False
 
 
-def state_and_sentence(row: Cluster, snapshot: Snapshot, count: int) -> tuple[ClusterState, str]:
-    """Return the state that a trusted snapshot shows, with its sentence."""
+def state_and_sentence(
+    row: Cluster, snapshot: Snapshot, count: int, topics_stored: int
+) -> tuple[ClusterState, str]:
+    """Return the state that a trusted snapshot shows, with its sentence.
+
+    topics_stored: how many there were before, for a snapshot of which they stay.
+    """
     if snapshot.acls.unreadable:
         patterns = (
             "1 resource"
@@ -66,7 +71,14 @@ def state_and_sentence(row: Cluster, snapshot: Snapshot, count: int) -> tuple[Cl
         )
     if count == 0:
         return ClusterState.NO_ACLS, _nothing(row)
-    topics = "topics unknown" if snapshot.topics is None else number_of(len(snapshot.topics), "topic")
+    topic_count = (
+        len(snapshot.topics)
+        if snapshot.topics is not None
+        else topics_stored
+        if snapshot.topics_stay
+        else None
+    )
+    topics = "topics unknown" if topic_count is None else number_of(topic_count, "topic")
     groups = "groups unknown" if snapshot.groups is None else number_of(len(snapshot.groups), "group")
     partial = [
         kind

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F
@@ -19,11 +20,22 @@ from django.utils import timezone
 
 from aclweb.acl.model import Delta
 from aclweb.acl.notation import binding_key
-from aclweb.clusters import ClusterClient, ClusterError, Known, Problem, connect
+from aclweb.clusters import (
+    AclSnapshot,
+    ClusterClient,
+    ClusterError,
+    Earlier,
+    Known,
+    Marks,
+    Problem,
+    TopicInfo,
+    connect,
+)
 from aclweb.inventory.current import connection_of, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.sync.differ import Listed, Snapshot
+from aclweb.inventory.sync.last_read import LastRead
 from aclweb.inventory.sync.result import MIGRATING, SILENT, SyncResult
 from aclweb.inventory.sync.storing import Sync, store
 from aclweb.inventory.work import scheduling
@@ -50,12 +62,14 @@ def sync(
     returned.
     """
     began = time.monotonic()
-    number = _begin(cluster)
+    # What aclweb itself has written is proven by reading everything.
+    last = _begin(cluster, whole=cause == Revision.Cause.OURS)
+    number = last.row.readings_begun
     try:
-        snapshot = _read(cluster, client)
+        snapshot = _read(cluster, client, last)
     except ClusterError as error:
         return _fail(cluster, number, error)
-    result = store(cluster, Sync(number, snapshot, cause, expected, accepted_by))
+    result = store(cluster, Sync(number, snapshot, cause, expected, accepted_by, began))
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     if result.changed and result.revision is not None:
         logger.info(
@@ -69,23 +83,31 @@ def sync(
     return result
 
 
-def _begin(cluster: Cluster) -> int:
+def _begin(cluster: Cluster, *, whole: bool) -> LastRead:
+    """Number this sync; return what the last one read, nothing of it where this one is to read everything."""
     with transaction.atomic():
         Cluster.objects.filter(pk=cluster.pk).update(readings_begun=F("readings_begun") + 1)
-        return Cluster.objects.values_list("readings_begun", flat=True).get(pk=cluster.pk)
+        return LastRead.of(cluster, whole=whole)
 
 
-def _read(cluster: Cluster, client: ClusterClient | None) -> Snapshot:
+def _read(cluster: Cluster, client: ClusterClient | None, last: LastRead) -> Snapshot:
     if client is None:
         with connect(connection_of(cluster)) as opened:
-            return _read(cluster, opened)
+            return _read(cluster, opened, last)
     facts = client.describe()
-    acls = client.read_acls()
+    earlier = last.earlier(facts.cluster_id)
+    marks = client.marks()
+    acls = _acls(client, marks, earlier)
     problems = list(acls.problems)
     if facts.migrating:
         problems.append(Problem("/migration", MIGRATING, hazard=True))
     problems += [Problem(address, SILENT.format(address=address)) for address in facts.silent]
-    topics, topics_failed = _listed(client.read_topics, "topics", problems)
+    topics_stay = earlier is not None and marks.topics is not None and marks.topics == earlier.marks.topics
+    topics: tuple[TopicInfo, ...] | None = None
+    topics_failed = False
+    if not topics_stay:
+        read_topics = partial(client.read_topics, earlier) if earlier is not None else client.read_topics
+        topics, topics_failed = _listed(read_topics, "topics", problems)
     groups, groups_failed = _listed(client.read_groups, "groups", problems)
     known = client.names_known(acls, settings_of(cluster))
     if topics_failed:
@@ -101,7 +123,17 @@ def _read(cluster: Cluster, client: ClusterClient | None) -> Snapshot:
         known,
         tuple(problems),
         by_key,
+        topics_stay,
+        last.marks_after(marks, acls, keeps_topics=not topics_failed),
     )
+
+
+def _acls(client: ClusterClient, marks: Marks, earlier: Earlier | None) -> AclSnapshot:
+    if earlier is None:
+        return client.read_acls()
+    if marks.acls is not None and marks.acls == earlier.marks.acls:
+        return AclSnapshot((), patterns=frozenset())
+    return client.read_acls(earlier)
 
 
 def _listed(

@@ -9,6 +9,7 @@ overwrites a newer snapshot.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,6 +49,7 @@ class Sync:
 
     number: its place among the syncs of the cluster. expected: what aclweb itself has just
     written. accepted_by: who accepts the quarantined snapshot, if this one loses no more.
+    began: by the monotonic clock, in seconds.
     """
 
     number: int
@@ -55,6 +57,7 @@ class Sync:
     cause: Revision.Cause
     expected: Delta | None
     accepted_by: str | None
+    began: float
 
 
 def store(cluster: Cluster, sync: Sync) -> SyncResult:
@@ -245,7 +248,7 @@ def _bring_up_to_date(
     snapshot, now = sync.snapshot, compared.at
     before = Declaration.values_of(row)
     problems = (*snapshot.problems, *broker_settings.take_over(row, snapshot.facts.settings, now))
-    state, sentence = state_and_sentence(row, snapshot, compared.acls.count)
+    state, sentence = state_and_sentence(row, snapshot, compared.acls.count, compared.names.topics_stored)
     row.revision = revision
     row.state, row.state_sentence = state, storable(sentence)
     row.problems = [
@@ -259,6 +262,8 @@ def _bring_up_to_date(
     row.tried_at = row.read_at = now
     row.topics_listed, row.groups_listed = snapshot.known.topics, snapshot.known.groups
     row.reading_stored = sync.number
+    row.read_marks = snapshot.marks
+    row.sync_seconds = time.monotonic() - sync.began
     row.cluster_id = snapshot.facts.cluster_id or row.cluster_id
     if snapshot.facts.kafka_version and known_version(row.authorizer, snapshot.facts.kafka_version):
         row.kafka_version = snapshot.facts.kafka_version
@@ -289,6 +294,8 @@ _READ_FIELDS = [
     "super_users",
     "allow_everyone",
     "reading_stored",
+    "read_marks",
+    "sync_seconds",
     "cluster_id",
     "kafka_version",
     "held",

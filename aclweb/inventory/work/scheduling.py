@@ -25,6 +25,9 @@ from aclweb.inventory.models import Cluster
 # Between two attempts to reach a cluster that does not answer; the first comes after the usual interval.
 LONGEST_BACKOFF_SECONDS = 600
 _JITTER = 0.25
+# A sync takes a part of the time between two begins, one in so many, on a cluster where it takes long.
+_BUSY_SHARE = 4
+LONGEST_INTERVAL_SECONDS = 1800
 # A sync at once is asked for at most this often, however many people press the button.
 ASKED_AGAIN_AFTER = timedelta(seconds=10)
 
@@ -52,10 +55,10 @@ def due() -> QuerySet[Cluster]:
 def take_next(*, owner: str, lane: Lane = Lane.ANSWERED) -> int | None:
     """Take the lease of the cluster that has waited longest in the lane and return its id; None if none is due.
 
-    Its next sync is due one interval after this one begins.
+    Its next sync is due one interval after this one begins, and later where the last one took long.
     """
     for those in lane.value:
-        for pk in due().filter(those).values_list("pk", flat=True)[:20]:
+        for pk, took in due().filter(those).values_list("pk", "sync_seconds")[:20]:
             taken = (
                 due()
                 .order_by()
@@ -63,12 +66,21 @@ def take_next(*, owner: str, lane: Lane = Lane.ANSWERED) -> int | None:
                 .update(
                     lease_owner=owner,
                     lease_until=leases.later(settings.ACLWEB_LEASE_SECONDS),
-                    next_sync_at=leases.later(settings.ACLWEB_SYNC_INTERVAL_SECONDS),
+                    next_sync_at=leases.later(interval_seconds(took)),
                 )
             )
             if taken:
                 return pk
     return None
+
+
+def interval_seconds(took: float) -> float:
+    """Return how long after the begin of a sync the next one is due. took: how long the last one took, in seconds.
+
+    A cluster whose syncs take long keeps a worker busy for a quarter of the time at most.
+    """
+    usual: float = settings.ACLWEB_SYNC_INTERVAL_SECONDS
+    return max(usual, min(_BUSY_SHARE * took, LONGEST_INTERVAL_SECONDS))
 
 
 def ask(cluster_id: int) -> bool:
