@@ -29,7 +29,7 @@ from aclweb.accounts.access import (
     visible_clusters,
 )
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclError
+from aclweb.acl.model import SERVICES, AclError
 from aclweb.api.serializers import ClusterSerializer, ExactText
 from aclweb.clusters import KINDS, AllowedHosts
 from aclweb.clusters.rights import Answer
@@ -40,8 +40,23 @@ from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
 
+_DECLARED = ("super_users", "allow_everyone", "service")
 _LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
 """A file is of the machine of the site, of which no program names one."""
+
+
+_SERVICE_HELP = (
+    f"The managed service that runs it: one of {', '.join(SERVICES)}. What is undeclared is then declared by its "
+    "documents, and answers say what it hides."
+)
+
+
+def _known_service(name: str) -> str:
+    if name and name not in SERVICES:
+        raise serializers.ValidationError(
+            f"{name[:60]!r} is not a managed service that aclweb knows; use {', '.join(SERVICES)}."
+        )
+    return name
 
 
 class NewClusterSerializer(serializers.Serializer[Any]):
@@ -73,6 +88,7 @@ class NewClusterSerializer(serializers.Serializer[Any]):
     allow_everyone = serializers.BooleanField(
         required=False, help_text="allow.everyone.if.no.acl.found. Undeclared unless given."
     )
+    service = serializers.CharField(required=False, help_text=_SERVICE_HELP)
     paused = serializers.BooleanField(
         default=False, help_text="Whether nothing connects to it yet, but for a test; else it is synced soon."
     )
@@ -83,6 +99,9 @@ class NewClusterSerializer(serializers.Serializer[Any]):
                 f"{kind[:60]!r} is no kind of a live cluster; use {', '.join(_LIVE_KINDS)}."
             )
         return kind
+
+    def validate_service(self, name: str) -> str:
+        return _known_service(name)
 
     def validate_super_users(self, text: str) -> str:
         if "\n" in text or "\r" in text:
@@ -114,7 +133,7 @@ class ClusterList(generics.ListAPIView[Cluster]):
         given = NewClusterSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         asked = given.validated_data
-        told = {name: asked.pop(name) for name in ("super_users", "allow_everyone") if name in asked}
+        told = {name: asked.pop(name) for name in _DECLARED if name in asked}
         try:
             with transaction.atomic():
                 within = AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS)
@@ -161,8 +180,14 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
     changes_enabled = serializers.BooleanField(
         required=False, help_text="Whether approved changes are written to it."
     )
+    service = serializers.CharField(
+        required=False, allow_blank=True, help_text=f"{_SERVICE_HELP} Empty for none."
+    )
 
-    def validate(self, attrs: dict[str, bool]) -> dict[str, bool]:
+    def validate_service(self, name: str) -> str:
+        return _known_service(name)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         _refuse_unknown(self)
         if not attrs:
             raise serializers.ValidationError(f"Nothing to change: give one of {', '.join(self.fields)}.")
@@ -189,7 +214,7 @@ class ClusterDetail(APIView):
 
     @extend_schema(operation_id="change_cluster", request=AskedClusterSerializer, responses=ClusterSerializer)
     def patch(self, request: Request, slug: str) -> Response:
-        """Pause or resume a cluster, and switch its changes on or off; who administers it may do so.
+        """Pause or resume a cluster, switch its changes, or say who runs it; who administers it may do so.
 
         All of it is done, or nothing. A cluster that is resumed is synced soon.
         """
@@ -207,6 +232,8 @@ class ClusterDetail(APIView):
                     registering.change(
                         actor=person, cluster=cluster, changes_enabled=asked["changes_enabled"]
                     )
+                if "service" in asked:
+                    declare(cluster=cluster, actor=person, service=asked["service"])
         except registering.RegisteringError as error:
             raise ValidationError(error.faults) from error
         if resumed:

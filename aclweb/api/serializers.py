@@ -139,6 +139,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     allow_everyone = serializers.BooleanField(
         allow_null=True, help_text="allow.everyone.if.no.acl.found as declared; null where nobody has."
     )
+    service = serializers.CharField(
+        allow_blank=True, help_text="The managed service that runs it, as declared; empty for none."
+    )
     authorizer_told = serializers.SerializerMethodField(
         help_text="Its class, and whether brokers told it: `StandardAuthorizer, read from broker 1`."
     )
@@ -168,6 +171,7 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "kafka_version",
             "super_users",
             "allow_everyone",
+            "service",
             "topics_known",
             "groups_known",
             "changes_enabled",

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer import Basis
+from aclweb.acl.authorizer import Basis, beyond_acls
 from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, number_of
 from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
@@ -143,6 +143,9 @@ class Comparison:
                 yield f"{name} was never read, so here it counts as having no ACL."
             if when := _undeclared("super_users", own):
                 yield f"{when} the super users of {name}; here it counts as having none."
+            yield from dict.fromkeys(
+                f"{name}: {sentence}" for side in own for sentence in beyond_acls(side.view.settings)
+            )
         for side in (self.left, self.right):
             for sentence in not_known(side.moment) if side.moment is not None else ():
                 yield f"{side.view.cluster.name}: {sentence}"

@@ -131,6 +131,8 @@ def _as_dict(side: Side) -> dict[str, Any]:
             "super_users": sorted(settings.super_users),
             "allow_everyone": settings.allow_everyone,
             "undeclared": sorted(settings.undeclared),
+            # Left out where there is none, so that what was asked earlier is the same question.
+            **({"service": settings.service} if settings.service else {}),
         },
         "add": [binding.as_dict() for binding in delta.add],
         "remove": [binding.as_dict() for binding in delta.remove],
@@ -188,6 +190,7 @@ def _settings(told: Mapping[str, Any]) -> AuthorizerSettings:
         super_users=frozenset(told["super_users"]),
         allow_everyone=told["allow_everyone"],
         undeclared=frozenset(told["undeclared"]),
+        service=told.get("service", ""),
     )
 
 

@@ -73,6 +73,8 @@ class Cluster(Leased):
     # The text of super.users as the brokers have it; null while nobody has declared it, "" for none.
     super_users = models.TextField(null=True, blank=True)
     allow_everyone = models.BooleanField(null=True)
+    # The managed service that runs the brokers, by its name in `aclweb.acl.model.SERVICES`; empty for none.
+    service = models.CharField(max_length=20, blank=True)
     # First contact is read-only: nothing is written until an administrator switches changes on.
     changes_enabled = models.BooleanField(default=False)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
@@ -277,6 +279,7 @@ class Declaration(models.Model):
     kafka_version = models.CharField(max_length=20, blank=True)
     super_users = models.TextField(null=True, blank=True)
     allow_everyone = models.BooleanField(null=True)
+    service = models.CharField(max_length=20, blank=True)
     topics_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
     groups_listed = models.CharField(max_length=10, choices=KNOWN, default=Known.UNKNOWN)
     # Who made it so, as the audit trail names them; empty for the first row.
@@ -303,6 +306,7 @@ class Declaration(models.Model):
                 "kafka_version",
                 "super_users",
                 "allow_everyone",
+                "service",
                 "topics_listed",
                 "groups_listed",
             )

@@ -107,13 +107,13 @@ def test_all_of_an_edit_is_done_or_nothing(cluster, dot, enqueued):
 @pytest.mark.parametrize(
     ("given", "field", "sentence"),
     [
-        ({}, "non_field_errors", "Nothing to change: give one of paused, changes_enabled."),
+        ({}, "non_field_errors", "Nothing to change: give one of paused, changes_enabled, service."),
         ({"paused": "perhaps"}, "paused", "Must be a valid boolean."),
         ({"paused": None}, "paused", "This field may not be null."),
         (
             {"paused": True, "name": "eu"},
             "name",
-            "'name' cannot be set here; use paused, changes_enabled.",
+            "'name' cannot be set here; use paused, changes_enabled, service.",
         ),
     ],
 )

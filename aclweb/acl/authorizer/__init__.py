@@ -32,6 +32,7 @@ from aclweb.acl.authorizer.any_host import (
 )
 from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
+from aclweb.acl.authorizer.caveats import beyond_acls
 from aclweb.acl.authorizer.decision import Decision, Finding, answer_given, authorize, decide
 from aclweb.acl.authorizer.explanation import Explanation, explain
 from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
@@ -83,6 +84,7 @@ __all__ = [
     "answer_from",
     "answer_given",
     "authorize",
+    "beyond_acls",
     "choose_addresses",
     "decide",
     "decide_elsewhere",

@@ -1,4 +1,4 @@
-"""What should a person know beside the answer: undeclared settings, and what may make a broker fail?"""
+"""What should a person know beside the answer: what nobody declared, what Kafka does not list, what breaks brokers?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,29 @@ from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, STAR_PRINCIPAL, UNPARS
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
+    AuthorizerSettings,
     name_text,
     split_principal,
 )
+
+
+def beyond_acls(settings: AuthorizerSettings, decision: Decision | None = None) -> tuple[str, ...]:
+    """Return what decides beside the ACLs where a managed service runs the brokers, if the answer may differ by it.
+
+    decision: the answer in question; None for several answers at once.
+    """
+    service = settings.managed_service
+    if service is None or not service.hidden:
+        return ()
+    if decision is None:
+        return (service.hidden,)
+    if decision.basis is Basis.SUPER_USER or (decision.basis is Basis.DENY_ACL and service.obeys_deny):
+        return ()
+    if decision.result is Result.DENIED and service.may_allow:
+        return (f"{service.hidden} So the request may be allowed all the same.",)
+    if decision.result is Result.ALLOWED and service.may_refuse:
+        return (f"{service.hidden} So the request may be refused all the same.",)
+    return (service.hidden,) if decision.result is Result.UNDECIDED else ()
 
 
 def caveats_of(decision: Decision) -> list[str]:
@@ -41,6 +61,7 @@ def caveats_of(decision: Decision) -> list[str]:
             "(allow.everyone.if.no.acl.found). This answer assumes that everyone is "
             f"{'allowed' if settings.allow_everyone else 'refused'} there; otherwise {otherwise}."
         )
+    caveats += beyond_acls(settings, decision)
     if BELOW_ASTERISK in decision.hazards:
         caveats.append(
             "A KRaft broker may fail to answer for names that begin with this character; "

@@ -19,6 +19,7 @@ from aclweb.acl.model.computed import computed_once
 from aclweb.acl.model.delta import Delta, Step
 from aclweb.acl.model.errors import KeyProblem, NotationError, Problems, shown, visible
 from aclweb.acl.model.lines import lines_of
+from aclweb.acl.model.services import SERVICES, ManagedService
 from aclweb.acl.model.vocabulary import (
     ANY_USER,
     CLUSTER_NAME,
@@ -55,6 +56,7 @@ __all__ = [
     "CLUSTER_NAME",
     "NOUNS",
     "OPERATIONS",
+    "SERVICES",
     "SUPER_USERS_KEY",
     "TOOL_OPERATIONS",
     "VERSIONS",
@@ -66,6 +68,7 @@ __all__ = [
     "AuthorizerSettings",
     "Delta",
     "KeyProblem",
+    "ManagedService",
     "NotationError",
     "Operation",
     "PatternType",

@@ -15,6 +15,7 @@ from typing import Self
 
 from aclweb.acl.model.computed import computed_once
 from aclweb.acl.model.errors import shown
+from aclweb.acl.model.services import SERVICES, ManagedService
 from aclweb.acl.model.vocabulary import AclError, Operation, ResourceType, split_principal
 
 SUPER_USERS_KEY = "super.users"
@@ -78,7 +79,8 @@ class AuthorizerSettings:
 
     An empty `kafka_version` means the newest version of the authorizer. `undeclared`
     names the settings that nobody has declared, so that `super_users` or
-    `allow_everyone` here is only what aclweb assumes.
+    `allow_everyone` here is only what aclweb assumes. service: the managed service that runs the
+    brokers, by its name in SERVICES; empty for none.
     """
 
     authorizer: str = "standard"
@@ -86,6 +88,7 @@ class AuthorizerSettings:
     super_users: frozenset[str] = frozenset()
     allow_everyone: bool = False
     undeclared: frozenset[str] = frozenset()
+    service: str = ""
 
     def __post_init__(self) -> None:
         if self.authorizer not in VERSIONS:
@@ -100,6 +103,10 @@ class AuthorizerSettings:
                 f"{unknown[0]!r} is not a setting that can be undeclared; "
                 f"use one of {', '.join(sorted(SETTINGS))}."
             )
+        if self.service and self.service not in SERVICES:
+            raise AclError(
+                f"{shown(self.service)} is not a managed service that aclweb knows; use {', '.join(SERVICES)}."
+            )
 
     @classmethod
     def read(
@@ -109,6 +116,7 @@ class AuthorizerSettings:
         kafka_version: str | None = None,
         config: Mapping[str, object] = MappingProxyType({}),
         undeclared: frozenset[str] = frozenset(),
+        service: str = "",
     ) -> Self:
         """Return the settings of a broker configuration, read as that authorizer reads it.
 
@@ -129,7 +137,13 @@ class AuthorizerSettings:
             super_users=_super_users(settings.authorizer, config.get(SUPER_USERS_KEY, "")),
             allow_everyone=_allow_everyone(settings.authorizer, config.get(ALLOW_EVERYONE_KEY, False)),
             undeclared=undeclared,
+            service=service,
         )
+
+    @property
+    def managed_service(self) -> ManagedService | None:
+        """The managed service that runs the brokers, None for none."""
+        return SERVICES.get(self.service)
 
     @computed_once
     def version(self) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import Decision, Result, explain
+from aclweb.acl.authorizer import Decision, Result, beyond_acls, explain
 from aclweb.acl.model import (
     NOUNS,
     WORDS,
@@ -211,6 +211,7 @@ def sentences_of(assessment: Assessment) -> tuple[str, ...]:
                 ][:1]
     else:
         found.append(f"{name} works for {who}: every call that it needs is allowed.")
+    found += beyond_acls(assessment.settings)
     if assessment.missing:
         one = len(assessment.missing) == 1
         found.append(

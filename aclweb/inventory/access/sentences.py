@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from aclweb.acl.authorizer import part_words, places_words
+from aclweb.acl.authorizer import beyond_acls, part_words, places_words
 from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType, acl_text, name_text, resource_text
 from aclweb.inventory.access.able import allowed_rows, is_unsure
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
@@ -59,8 +59,8 @@ def resource_sentences(access: ResourceAccess, settings: AuthorizerSettings) -> 
 
 
 def caveats(settings: AuthorizerSettings, *, default_applies: bool) -> tuple[str, ...]:
-    """Return what these answers depend on that nobody has declared."""
-    found = []
+    """Return what these answers depend on that nobody has declared, or that Kafka does not list."""
+    found = [*beyond_acls(settings)]
     if "super_users" in settings.undeclared:
         found.append("Nobody has declared the super users of this cluster; super users may do everything.")
     if default_applies and "allow_everyone" in settings.undeclared:

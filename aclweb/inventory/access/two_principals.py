@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from aclweb.acl.authorizer import beyond_acls
 from aclweb.acl.model import (
     ANY_USER,
     AclBinding,
@@ -117,7 +118,7 @@ def compare(view: ClusterView, first: str, second: str) -> PrincipalsCompared:
         {relation: tuple(rows) for relation, rows in listed.items()},
         {relation: counts[relation] for relation in RELATIONS},
         unsure,
-        _limits(view, {binding.resource_type for binding in acls}),
+        (*beyond_acls(view.settings), *_limits(view, {binding.resource_type for binding in acls})),
     )
 
 

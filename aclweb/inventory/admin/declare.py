@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SERVICES, SUPER_USERS_KEY, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.inventory.current import broker_settings, declared
 from aclweb.inventory.findings import tasks as lint_tasks
@@ -31,11 +32,13 @@ def declare(
     allow_everyone: bool | _Unchanged | None = UNCHANGED,
     super_users: str | _Unchanged | None = UNCHANGED,
     authorizer_declared: str | _Unchanged = UNCHANGED,
+    service: str | _Unchanged = UNCHANGED,
 ) -> bool:
     """Store what is declared; None takes a declaration back. Return False if nothing differs.
 
-    super_users: the text of super.users as the brokers have it, "" for none. Raises
-    AclError for a text with which these brokers would not start.
+    super_users: the text of super.users as the brokers have it, "" for none. service: the managed service that runs
+    the brokers, by its name in SERVICES, "" for none; one that differs declares by its documents what nobody has
+    declared. Raises AclError for a text with which these brokers would not start, and for an unknown service.
     """
     wanted: dict[str, Any] = {
         field: value
@@ -43,6 +46,7 @@ def declare(
             ("allow_everyone", allow_everyone),
             ("super_users", super_users),
             ("authorizer_declared", authorizer_declared),
+            ("service", service),
         )
         if not isinstance(value, _Unchanged)
     }
@@ -50,9 +54,12 @@ def declare(
         AuthorizerSettings.read(
             authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]}
         )
+    if wanted.get("service"):
+        AuthorizerSettings(service=wanted["service"])
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         before = Declaration.values_of(row)
+        wanted |= _by_service(row, wanted)
         differing = {field: value for field, value in wanted.items() if getattr(row, field) != value}
         for field, value in differing.items():
             setattr(row, field, value)
@@ -77,9 +84,24 @@ def declare(
     return True
 
 
+def _by_service(row: Cluster, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the service's documents say of fields that are undeclared, where the service is a new one."""
+    preset = SERVICES.get(wanted.get("service", row.service))
+    if preset is None or preset.name == row.service:
+        return {}
+    documented = {"allow_everyone": preset.allow_everyone, "super_users": preset.super_users}
+    return {
+        field: value
+        for field, value in documented.items()
+        if value is not None and wanted.get(field, getattr(row, field)) is None
+    }
+
+
 def _in_words(field: str, value: object) -> str:
     if field == "authorizer_declared":
         return f"the authorizer is {value}" if value else "whether it runs an authorizer is open again"
+    if field == "service":
+        return f"it is run by {SERVICES[str(value)].title}" if value else "no managed service runs it"
     key = {"allow_everyone": ALLOW_EVERYONE_KEY, "super_users": SUPER_USERS_KEY}[field]
     if value is None:
         return f"{key} is open again"

@@ -88,6 +88,7 @@ def config_rows(settings: AuthorizerSettings) -> tuple[tuple[str, str], ...]:
         ("Kafka version", settings.kafka_version),
         ("Where no ACL exists", _default(settings)),
         ("Super users", _super_users(settings)),
+        ("Managed by", settings.managed_service.title if settings.managed_service else "nobody"),
     )
 
 

@@ -284,6 +284,7 @@ def settings_of(declared: Cluster | Declaration) -> AuthorizerSettings:
         kafka_version=known_version(declared.authorizer, declared.kafka_version),
         config=config,
         undeclared=frozenset(undeclared),
+        service=declared.service,
     )
 
 

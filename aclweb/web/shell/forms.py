@@ -16,6 +16,7 @@ from aclweb.acl.matching import as_java_prints, topic_fault
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     CLUSTER_NAME,
+    SERVICES,
     SUPER_USERS_KEY,
     WILDCARD,
     AccessRequest,
@@ -176,6 +177,14 @@ class DeclareForm(forms.Form):
 
     UNDECLARED, DENY, ALLOW = "", "deny", "allow"
 
+    service = forms.ChoiceField(
+        label="Managed service",
+        required=False,
+        choices=[("", "none: Kafka's own brokers"), *((name, each.title) for name, each in SERVICES.items())],
+        widget=forms.Select(attrs={"class": "form-select"}),
+        error_messages={"invalid_choice": "Choose one of the services in the list, or none."},
+        help_text="What is left undeclared below is then declared by its documents, and answers say what it hides.",
+    )
     default = forms.ChoiceField(
         label="Where no ACL exists for a resource",
         required=False,
@@ -222,6 +231,7 @@ class DeclareForm(forms.Form):
         """Return what the form shows of a cluster before anybody edits it."""
         default = {None: cls.UNDECLARED, True: cls.ALLOW, False: cls.DENY}[cluster.allow_everyone]
         return {
+            "service": cluster.service,
             "default": default,
             "super_users_known": cluster.super_users is not None,
             "super_users": cluster.super_users or "",
@@ -262,4 +272,6 @@ class DeclareForm(forms.Form):
             allow_everyone={self.UNDECLARED: None, self.DENY: False, self.ALLOW: True}[given["default"]],
             super_users=given["super_users"] if given["super_users_known"] else None,
             authorizer_declared=given.get("authorizer", declaring.UNCHANGED),
+            # A program that posts the form as it was leaves the service alone.
+            service=given["service"] if "service" in self.data else declaring.UNCHANGED,
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from aclweb.accounts import access
+from aclweb.acl.model import SERVICES, ManagedService
 from aclweb.inventory.current import KnownAuthorizer, broker_settings, settings_of
 from aclweb.inventory.lists import paused_sentence, status
 from aclweb.inventory.models import Cluster
@@ -35,6 +36,7 @@ class ClusterLine:
     tone: str  # "good", "warn" or "bad"
     word: str  # the state in a word or two
     is_old: bool
+    service: ManagedService | None = None
     paused: str = ""  # since when and by whom, as a sentence; empty where it is synced
 
     @property
@@ -74,6 +76,7 @@ def cluster_line(cluster: Cluster) -> ClusterLine:
         tone=state.tone,
         word=state.label,
         is_old=state.is_old,
+        service=SERVICES.get(cluster.service),
         paused=paused_sentence(cluster),
     )
 

@@ -17,7 +17,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from aclweb.acl.model import AclError
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SERVICES, SUPER_USERS_KEY, AclError
 from aclweb.clusters import KINDS, Known, checking, connect
 from aclweb.clusters.connection import (
     OptionsFileError,
@@ -146,7 +146,8 @@ class Command(BaseCommand):
         self._print_exposed(options)
         slug = cluster.slug
         known = f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once."
-        self._print(_facts(cluster), "\n".join([*pem.described(cluster.options), known]), options["json"])
+        told = [*pem.described(cluster.options), *_of_service(cluster, options), known]
+        self._print(_facts(cluster), "\n".join(told), options["json"])
 
     def _print_exposed(self, options: dict[str, Any]) -> None:
         """Warn of files with a key or password that others may read; what is stored of them is encrypted."""
@@ -177,9 +178,8 @@ class Command(BaseCommand):
     def _declare(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
         changed = declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
-        self._print(
-            _facts(cluster), "Declared." if changed else "That was declared already.", options["json"]
-        )
+        sentence = "Declared." if changed else "That was declared already."
+        self._print(_facts(cluster), "\n".join([sentence, *_of_service(cluster, options)]), options["json"])
 
     def _pause(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
@@ -294,6 +294,11 @@ def _declarations(parser: Any) -> None:
         choices=("on", "off", "unknown"),
         help="for ZooKeeper, which does not show whether the brokers use its ACLs",
     )
+    parser.add_argument(
+        "--service",
+        choices=(*SERVICES, "none"),
+        help="the managed service that runs it: declares what its documents say of what is undeclared",
+    )
 
 
 def _declared(options: dict[str, Any]) -> dict[str, Any]:
@@ -306,7 +311,20 @@ def _declared(options: dict[str, Any]) -> dict[str, Any]:
         found["authorizer_declared"] = (
             "" if options["authorizer_is"] == "unknown" else options["authorizer_is"]
         )
+    if options["service"] is not None:
+        found["service"] = "" if options["service"] == "none" else options["service"]
     return found
+
+
+def _of_service(cluster: Cluster, options: dict[str, Any]) -> list[str]:
+    """Return what each answer about the cluster says of its service, where one is given."""
+    service = SERVICES.get(options["service"] or "")
+    if service is None:
+        return []
+    default = {None: "not declared", True: "true", False: "false"}[cluster.allow_everyone]
+    super_users = "not declared" if cluster.super_users is None else cluster.super_users or "empty"
+    declared = f"{service.title}: {ALLOW_EVERYONE_KEY} is {default}, {SUPER_USERS_KEY} is {super_users}."
+    return [declared, *filter(None, (service.hidden, service.on_changes))]
 
 
 def _settings(options: dict[str, Any], stored: dict[str, str]) -> dict[str, Any]:
@@ -368,6 +386,7 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
         "authorizer_read": broker_settings.authorizer(cluster).is_read,
         "super_users": cluster.super_users,
         "allow_everyone": cluster.allow_everyone,
+        "service": cluster.service,
         "changes_enabled": cluster.changes_enabled,
         "paused_at": cluster.paused_at.isoformat() if cluster.paused_at else None,
         "state": cluster.state,

@@ -1,0 +1,211 @@
+"""What a managed service hides is said with every answer that may differ by it, and its documents fill declarations."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from aclweb.acl.authorizer import AclIndex, authorize, explain
+from aclweb.acl.model import SERVICES, AclError, AuthorizerSettings
+from aclweb.audit.models import Event
+from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.current.moments import moment_sentences
+from aclweb.inventory.current.view import Moment, in_force
+from aclweb.inventory.models import Cluster, Declaration
+from aclweb.inventory.sync.run import sync
+from tests.builders import allow, deny, read
+from tests.inventory.answering_cluster import Answers, topics
+
+pytestmark = pytest.mark.django_db
+
+ACLS = [
+    allow("User:bob", "READ", "orders"),
+    deny("User:eva", "READ", "orders"),
+    allow("User:adm", "READ", "*"),
+]
+RBAC = SERVICES["confluent-cloud"].hidden
+IAM = SERVICES["msk"].hidden
+OPERATOR = SERVICES["strimzi"].on_changes
+
+
+@pytest.fixture
+def managed(cluster, dot):
+    """Return a function that has the cluster, with ACLs, run by a service."""
+
+    def run_by(service: str) -> Cluster:
+        sync(cluster, client=Answers(ACLS, topics("orders")))
+        declare(cluster=cluster, actor=dot, service=service)
+        cluster.refresh_from_db()
+        return cluster
+
+    return run_by
+
+
+def said(service, principal):
+    settings = AuthorizerSettings(service=service)
+    return explain(authorize(read(principal, "orders"), AclIndex(ACLS), settings)).caveats
+
+
+@pytest.mark.parametrize(
+    ("service", "allowed", "refused", "denied"),
+    [
+        ("msk", True, True, True),
+        ("confluent-cloud", False, True, False),
+        ("redpanda", True, True, False),
+        ("aiven", True, True, False),
+        ("strimzi", False, False, False),
+    ],
+)
+def test_a_caveat_is_said_exactly_where_the_answer_may_differ(service, allowed, refused, denied):
+    told = [any(SERVICES[service].hidden in each for each in said(service, who)) for who in
+            ("User:bob", "User:nobody", "User:eva")]  # fmt: skip
+
+    if SERVICES[service].hidden:
+        assert told == [allowed, refused, denied]
+    assert [bool(said(service, who)) for who in ("User:bob", "User:nobody", "User:eva")] == [
+        allowed,
+        refused,
+        denied,
+    ]
+
+
+def test_an_unknown_service_is_refused_with_those_that_are_known():
+    with pytest.raises(AclError, match="'mks' is not a managed service that aclweb knows; use msk, "):
+        AuthorizerSettings(service="mks")
+
+
+def test_a_service_declares_what_nobody_has_and_leaves_what_somebody_has(cluster, dot):
+    Cluster.objects.filter(pk=cluster.pk).update(allow_everyone=None)
+
+    declare(cluster=cluster, actor=dot, service="msk")
+
+    cluster.refresh_from_db()
+    assert (cluster.service, cluster.allow_everyone, cluster.super_users) == ("msk", True, "User:admin")
+    assert "it is run by Amazon MSK" in Event.objects.latest("sequence").facts["told"]
+    assert [row.service for row in Declaration.objects.filter(cluster=cluster)] == ["", "msk"]
+
+
+def test_what_is_taken_back_later_stays_open(cluster, dot):
+    declare(cluster=cluster, actor=dot, service="msk")
+
+    declare(cluster=cluster, actor=dot, service="msk", allow_everyone=None)
+
+    cluster.refresh_from_db()
+    assert cluster.allow_everyone is None
+
+
+@pytest.mark.parametrize(
+    ("page", "kwargs", "query"),
+    [
+        ("explain", {}, {"principal": "User:nobody", "operation": "READ", "type": "TOPIC", "name": "orders"}),
+        ("topic", {"name": "orders"}, {}),
+        ("principal", {}, {"name": "User:bob"}),
+        ("principal-compare", {}, {"name": "User:bob", "with": "User:adm"}),
+        (
+            "client-action",
+            {},
+            {"principal": "User:nobody", "action": "consume", "topic": "orders", "group": "g"},
+        ),
+        ("cluster", {}, {}),
+    ],
+)
+def test_each_page_with_answers_says_what_the_service_hides(client, cho, managed, page, kwargs, query):
+    cluster = managed("confluent-cloud")
+    client.force_login(cho)
+
+    shown = client.get(
+        reverse(page, kwargs={"slug": cluster.slug, **kwargs}, query=query), follow=True
+    ).content.decode()
+
+    body = shown[shown.index("<main") :]
+    assert RBAC in body
+
+
+def test_a_what_if_says_it_on_the_page_and_in_json(client, ada, managed):
+    cluster = managed("strimzi")
+    client.force_login(ada)
+    add = allow("User:new", "READ", "orders").as_dict()
+
+    page = client.get(reverse("what-if", args=[cluster.slug], query={"add": json.dumps(add)}))
+    answer = client.post(
+        f"/api/v1/clusters/{cluster.slug}/what-if/", {"add": [add]}, content_type="application/json"
+    ).json()
+
+    assert OPERATOR in page.content.decode()
+    assert OPERATOR in answer["warnings"]
+
+
+def test_the_api_says_it_with_a_decision(client, cho, managed):
+    cluster = managed("msk")
+    client.force_login(cho)
+    asked = {"principal": "User:bob", "host": "*", "operation": "READ", "resource_type": "TOPIC",
+             "resource_name": "orders"}  # fmt: skip
+
+    answer = client.post(
+        f"/api/v1/clusters/{cluster.slug}/decide/", asked, content_type="application/json"
+    ).json()
+
+    assert answer["result"] == "ALLOWED"
+    assert f"{IAM} So the request may be refused all the same." in answer["sentences"]
+
+
+def test_the_command_declares_and_says_what_answers_will_say(cluster):
+    Cluster.objects.filter(pk=cluster.pk).update(allow_everyone=None, super_users=None)
+    out = StringIO()
+
+    call_command("cluster", "declare", cluster.slug, "--service", "msk", stdout=out)
+    call_command("cluster", "declare", cluster.slug, "--service", "none", "--json", stdout=out)
+
+    lines = out.getvalue().splitlines()
+    assert lines[:3] == [
+        "Declared.",
+        "Amazon MSK: allow.everyone.if.no.acl.found is true, super.users is empty.",
+        IAM,
+    ]
+    assert (json.loads(lines[3])["service"], json.loads(lines[3])["allow_everyone"]) == ("", True)
+
+
+def test_the_page_declares_it_and_refuses_another(client, dot, cluster):
+    client.force_login(dot)
+    address = reverse("declare", args=[cluster.slug])
+
+    refused = client.post(address, {"service": "ibm", "default": "deny"})
+    assert refused.status_code == 422
+    assert "Choose one of the services in the list, or none." in refused.content.decode()
+    cluster.refresh_from_db()
+    assert cluster.service == ""
+
+    client.post(address, {"service": "redpanda", "default": ""})
+    cluster.refresh_from_db()
+    assert (cluster.service, cluster.allow_everyone, cluster.super_users) == ("redpanda", False, None)
+
+
+def test_the_api_takes_it_with_a_new_cluster_and_changes_it(client, root):
+    client.force_login(root)
+    body = {"slug": "prod", "kind": "admin", "address": "broker-1.example:9092", "paused": True}
+
+    bad = client.post("/api/v1/clusters/", body | {"service": "mks"}, content_type="application/json")
+    assert (bad.status_code, list(bad.json())) == (400, ["service"])
+    assert not Cluster.objects.filter(slug="prod").exists()
+    made = client.post("/api/v1/clusters/", body | {"service": "msk"}, content_type="application/json")
+    assert [made.json()[name] for name in ("service", "allow_everyone", "super_users")] == ["msk", True, ""]
+
+    changed = client.patch("/api/v1/clusters/prod/", {"service": "aiven"}, content_type="application/json")
+    assert (changed.json()["service"], changed.json()["allow_everyone"]) == ("aiven", True)
+
+
+def test_a_moment_of_the_past_is_answered_by_what_ran_it_then(managed, dot):
+    cluster = managed("msk")
+    declare(cluster=cluster, actor=dot, service="")
+
+    rows = list(Declaration.objects.filter(cluster=cluster).values_list("service", flat=True))
+
+    assert rows == ["", "", "msk", ""]
+    with_msk = Declaration.objects.get(cluster=cluster, service="msk")
+    moment = Moment(cluster.revision, with_msk)
+    assert in_force(cluster, moment).settings.managed_service is SERVICES["msk"]
+    assert "Managed by: Amazon MSK then, nobody today." in moment_sentences(cluster, moment)
