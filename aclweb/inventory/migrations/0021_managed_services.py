@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0019_removed_clusters'),
+        ('inventory', '0020_quiet_polls'),
     ]
 
     operations = [
