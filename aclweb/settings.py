@@ -117,9 +117,13 @@ ACLWEB_LOG_LEVEL = env.word(
 
 # --- Clusters and changes ---------------------------------------------------------------------------
 
-# Seconds between two readings of a cluster. Raise it on clusters with many ACLs: one
-# reading from ZooKeeper visits every ACL node.
+# Seconds between two syncs of a cluster; four times as long as a sync takes, where that is longer. Raise it where many
+# clusters are large and in KRaft mode: brokers tell all ACLs each time.
 ACLWEB_SYNC_INTERVAL_SECONDS = env.number("ACLWEB_SYNC_INTERVAL_SECONDS", default=60)
+
+# Keep a session open with each ZooKeeper, so that an edit of ACLs is synced within seconds. Switch it off where
+# ZooKeeper limits connections; edits then show after the interval above.
+ACLWEB_WATCH = env.flag("ACLWEB_WATCH", default=True)
 
 # Clusters that one worker syncs at the same time, and as many again of those that did not answer the
 # last time. Raise it where many clusters are slow to answer; the worker needs twice as many threads

@@ -75,7 +75,7 @@ REFUSED = [
         (name, "ture", f"{name} is 'ture'; write true or false.")
         for name in (
             *("ACLWEB_COMPRESS_STATIC", "ACLWEB_DEBUG", "ACLWEB_HTTPS", "ACLWEB_BEHIND_PROXY"),
-            *("ACLWEB_METRICS", "ACLWEB_SHELL_CHANGES"),
+            *("ACLWEB_METRICS", "ACLWEB_SHELL_CHANGES", "ACLWEB_WATCH"),
         )
     ),
     *(

@@ -19,6 +19,7 @@ from aclweb.clusters.client import (
     Known,
     Login,
     Marks,
+    Moved,
     NamesKnown,
     Outcome,
     OutcomeKind,
@@ -26,6 +27,7 @@ from aclweb.clusters.client import (
     ReadOnlyClient,
     TopicInfo,
     Verb,
+    Watch,
     why_no_broker_holds,
 )
 from aclweb.clusters.gitops import GITOPS
@@ -47,6 +49,7 @@ __all__ = [
     "Known",
     "Login",
     "Marks",
+    "Moved",
     "NamesKnown",
     "Outcome",
     "OutcomeKind",
@@ -54,6 +57,7 @@ __all__ = [
     "ReadOnlyClient",
     "TopicInfo",
     "Verb",
+    "Watch",
     "connect",
     "kind_named",
     "why_no_broker_holds",

@@ -63,11 +63,14 @@ class AllowedHosts:
             found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
         except OSError:
             return  # nothing can be connected to, which whoever connects reports
-        named = self._matches(name)
         for *_, place in found:
-            address = _address(str(place[0]).partition("%")[0])
-            if address is None or not self._reaches(address, named):
-                raise ClusterError(_refused(host, str(place[0])), state=ClusterState.UNREACHABLE)
+            self.require_address(host, str(place[0]))
+
+    def require_address(self, host: str, found: str) -> None:
+        """Raise ClusterError where this address, which the name of the host has now, may not be connected to."""
+        address = _address(found.partition("%")[0])
+        if address is None or not self._reaches(address, self._matches(_plain(host))):
+            raise ClusterError(_refused(host, found), state=ClusterState.UNREACHABLE)
 
     def _matches(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in self.patterns)

@@ -242,6 +242,26 @@ def why_no_broker_holds(binding: AclBinding) -> str | None:
     return None
 
 
+class Moved(enum.Enum):
+    """What a watch has seen."""
+
+    SOMETHING = "something"  # some ACL may have changed
+    EVERYTHING = "everything"  # it could not watch for a while: a sync is to read everything
+
+
+class Watch(Protocol):
+    """A session with a cluster that tells when ACLs may have changed. One thread opens, uses and closes it."""
+
+    @property
+    def is_connected(self) -> bool: ...
+
+    def wait(self, timeout_seconds: float) -> Moved | None:
+        """Return what may have changed, None where nothing has within this time; raises ClusterError at its end."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class ReadOnlyClient:
     """What clients of a copy have in common: nobody to log in to, nothing to write, nothing to close.
 

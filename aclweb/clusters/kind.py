@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aclweb.clusters.allowed_hosts import AllowedHosts
-from aclweb.clusters.client import ClusterClient
+from aclweb.clusters.client import ClusterClient, Watch
 
 
 def _as_given(address: str) -> str:
@@ -41,6 +41,7 @@ class ClusterKind:
     signs_in_as: returns the principal that these options log in as; None where no broker checks it.
     command_to_grant: returns the command that grants an operation, from address, principal, operation and
         the option that names the resource; empty where there is none.
+    watch: opens a session that tells when ACLs change; None where such a cluster tells nobody.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ClusterKind:
     mechanisms: tuple[str, ...] = ()
     signs_in_as: Callable[[Mapping[str, str]], str | None] = _nobody
     command_to_grant: Callable[[str, str, str, str], str] = _no_command
+    watch: Callable[[Connection], Watch] | None = None
     # The authorizer that such clusters have, where nobody says another: `standard` or `acl`.
     default_authorizer: str = "standard"
     # Whether aclweb can write ACLs; else an approved change ends as commands to copy.

@@ -172,6 +172,17 @@ class Cluster(Leased):
         return f"_removed-{self.pk}"
 
 
+class ClusterWatch(Leased):
+    """Which worker watches a cluster, to know at once when its ACLs change; the lease is its right to do so."""
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="watch")
+    # Since when the session is up, by the database's clock; null while it is not.
+    connected_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"watch of {self.cluster}"
+
+
 class LogSource(models.Model):
     """Where authorizer logs of a cluster are, and what somebody says of them. None: insights cannot tell anything."""
 

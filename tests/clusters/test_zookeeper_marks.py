@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from kazoo.client import KazooClient
 
-from aclweb.acl.model import PatternType, ResourceType
+from aclweb.acl.model import PatternType, ResourcePattern, ResourceType
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation import znodes
-from aclweb.clusters import Connection, Earlier, TopicInfo, Verb, connect
+from aclweb.clusters import Connection, Earlier, Marks, TopicInfo, Verb, connect
 from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from devstack.servers import lay_out
@@ -48,14 +48,14 @@ class Reader:
         self.address = address
         self.stored: set[AclBinding] = set()
         self.topics: dict[str, TopicInfo] = {}
-        self.marks = None
+        self.marks: Marks | None = None
 
     def open(self) -> ZooKeeperClient:
         client = connect(Connection(ZOOKEEPER, self.address, timeout_seconds=60))
         assert isinstance(client, ZooKeeperClient)
         return client
 
-    def read(self) -> frozenset | None:
+    def read(self) -> frozenset[ResourcePattern] | None:
         """Read what has changed; return the patterns that were read, None for all of them."""
         earlier = None
         if self.marks is not None:

@@ -168,6 +168,7 @@ def asked_for(cluster: Cluster) -> None:
 def long_ago(cluster: Cluster) -> None:
     row = Cluster.objects.get(pk=cluster.pk)
     now = Cluster.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=cluster.pk)
+    assert row.read_marks is not None
     row.read_marks = {**row.read_marks, "whole_at": (now - WHOLE_EVERY - timedelta(seconds=1)).isoformat()}
     row.save(update_fields=["read_marks"])
 

@@ -280,9 +280,7 @@ def test_a_step_that_meets_the_removal_of_its_cluster_is_told_so(browser, change
 def test_a_program_that_meets_the_removal_of_its_cluster_is_told_so(root, cluster, monkeypatch, asked):
     method, path, given = asked
     _, secret = tokens.issue(root, "deploy", 7)
-    monkeypatch.setattr(
-        "aclweb.api.clusters.cluster_or_404", removing_after(access.cluster_or_404, cluster)
-    )
+    monkeypatch.setattr("aclweb.api.clusters.cluster_or_404", removing_after(access.cluster_or_404, cluster))
 
     answer = getattr(Client(headers={"Authorization": f"Bearer {secret}"}), method)(
         f"/api/v1/clusters/test-eu/{path}", given, content_type="application/json"

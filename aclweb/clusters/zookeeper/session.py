@@ -10,8 +10,11 @@ from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import AuthFailedError, NoNodeError
+from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.states import KeeperState
 
+from aclweb.clusters.allowed_hosts import AllowedHosts
+from aclweb.clusters.client import ClusterError
 from aclweb.clusters.connection import (
     Endpoint,
     PemFiles,
@@ -30,6 +33,22 @@ _quiet.setLevel(logging.CRITICAL)
 _PIPELINE = 1000  # requests on the wire at once
 
 
+class _Handler(SequentialThreadingHandler):  # type: ignore[misc]
+    """kazoo's threads, which here connect only where that is allowed, also when a session connects again."""
+
+    def __init__(self, within: AllowedHosts | None) -> None:
+        super().__init__()
+        self._within = within
+
+    def create_connection(self, *args: Any, **options: Any) -> Any:
+        if self._within is not None:
+            try:
+                self._within.require_address(options["hostname"], str(options["address"][0]))
+            except ClusterError as error:
+                raise OSError(str(error)) from error
+        return super().create_connection(*args, **options)
+
+
 class Session:
     """One open session with the ZooKeeper of a cluster. where: servers and chroot as messages name them."""
 
@@ -39,6 +58,7 @@ class Session:
         connection.require_allowed(servers.split(","))
         self.where = f"{servers}{self.chroot}"
         self.timeout_seconds = connection.timeout_seconds
+        self._within = connection.within
         self._probe_timeout = connection.probe_timeout
         self._permissions: dict[str, list[Any]] = {}
         self._pem = PemFiles(self.options) if self.options.uses_tls else None
@@ -89,6 +109,7 @@ class Session:
             sasl_options=sasl,
             randomize_hosts=False,
             logger=_quiet,
+            handler=_Handler(self._within),
             **tls,
         )
         try:

@@ -20,7 +20,6 @@ from aclweb.audit import trail
 from aclweb.inventory.admin import deleting, events, kept_files
 from aclweb.inventory.models import CHECKS, Cluster
 
-
 # What somebody is told who acts on a cluster at the moment of its removal.
 MEANWHILE = "This cluster was removed from aclweb at the same moment, so nothing was done."
 

@@ -43,6 +43,7 @@ from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revi
 from aclweb.inventory.lists.revisions import history
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.lists.short_keys import acls_of_short_keys, may_be_short, short_key, with_key_like
+from aclweb.inventory.lists.watches import how_soon, watched_clusters
 
 __all__ = [
     "COLUMN_SORTS",
@@ -75,6 +76,7 @@ __all__ = [
     "history",
     "history_of",
     "hosts_like",
+    "how_soon",
     "keys_added_since",
     "keys_of_first_reading",
     "list_acls",
@@ -99,5 +101,6 @@ __all__ = [
     "roles_of",
     "short_key",
     "status",
+    "watched_clusters",
     "with_key_like",
 ]

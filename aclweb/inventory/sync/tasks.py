@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import Any
 
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
 from aclweb.celery import app
@@ -19,9 +21,13 @@ from aclweb.inventory.checks import enqueue_what_waits
 from aclweb.inventory.findings import ask_for_findings
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import run as syncing
+from aclweb.inventory.sync.watching import Watching
 from aclweb.inventory.work import pulses, scheduling
 
 logger = logging.getLogger(__name__)
+
+# Seconds that a worker waits for its watches when it ends.
+_END_SECONDS = 3.0
 
 # Of one process: one thread of a worker stays free for the heartbeat.
 _slots = {lane: threading.BoundedSemaphore(settings.ACLWEB_SYNCS_AT_ONCE) for lane in scheduling.Lane}
@@ -55,6 +61,17 @@ def ask_for_sync(cluster: Cluster) -> bool:
     if asked:
         _enqueue_the_next()
     return asked
+
+
+@worker_ready.connect
+def _watch(sender: Any, **_: object) -> None:
+    """Have a worker for syncs watch the clusters that tell of edits."""
+    if settings.ACLWEB_WATCH and pulses.SYNCS in sender.app.amqp.queues.consume_from:
+        watching = Watching(_enqueue_the_next)
+        # Celery keeps weak references.
+        worker_shutting_down.connect(lambda **_: watching.ask_to_end(), weak=False)
+        worker_shutdown.connect(lambda **_: watching.end(_END_SECONDS), weak=False)
+        watching.start()
 
 
 def _sync_next_of(lane: scheduling.Lane) -> bool:

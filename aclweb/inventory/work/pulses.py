@@ -19,6 +19,8 @@ from aclweb.inventory.models import Pulse
 CHANGES, SYNCS, SEARCHES = "changes", "syncs", "searches"
 QUEUES = (CHANGES, SYNCS, SEARCHES)
 BEAT = "beat"
+# Whoever watches clusters, so that an edit shows at once; a thread of the worker for syncs.
+WATCHER = "watcher"
 
 EVERY_SECONDS = 5
 # Later than this is silent: four heartbeats, and still within the 30 s in which readiness tells.

@@ -26,7 +26,7 @@ from aclweb.inventory.models import Cluster
 LONGEST_BACKOFF_SECONDS = 600
 _JITTER = 0.25
 # A sync takes a part of the time between two begins, one in so many, on a cluster where it takes long.
-_BUSY_SHARE = 4
+BUSY_SHARE = 4
 LONGEST_INTERVAL_SECONDS = 1800
 # A sync at once is asked for at most this often, however many people press the button.
 ASKED_AGAIN_AFTER = timedelta(seconds=10)
@@ -80,7 +80,7 @@ def interval_seconds(took: float) -> float:
     A cluster whose syncs take long keeps a worker busy for a quarter of the time at most.
     """
     usual: float = settings.ACLWEB_SYNC_INTERVAL_SECONDS
-    return max(usual, min(_BUSY_SHARE * took, LONGEST_INTERVAL_SECONDS))
+    return max(usual, min(BUSY_SHARE * took, LONGEST_INTERVAL_SECONDS))
 
 
 def ask(cluster_id: int) -> bool:
@@ -92,6 +92,18 @@ def ask(cluster_id: int) -> bool:
         return False
     Cluster.objects.filter(pk=cluster_id, next_sync_at__gt=Now()).update(next_sync_at=Now())
     return True
+
+
+def ring(cluster_id: int, *, whole: bool) -> float | None:
+    """Make the cluster's sync due now, because its ACLs may have changed; return how many seconds the last one took.
+
+    whole: whether the sync is to read everything. None where it is paused, removed or gone.
+    """
+    rows = Cluster.objects.filter(pk=cluster_id, paused_at__isnull=True)
+    if whole:
+        rows.update(sync_asked_at=Now())
+    rows.filter(next_sync_at__gt=Now()).update(next_sync_at=Now())
+    return rows.values_list("sync_seconds", flat=True).first()
 
 
 def after_failure(failures: int) -> Any:

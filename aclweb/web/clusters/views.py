@@ -145,6 +145,7 @@ def _page(
         "error": error,
         "cluster_line": cluster_line(cluster),
         "status": lists.status(cluster),
+        "how_soon": lists.how_soon(cluster),
         "form": form,
         "may_administer": access.may(request.user, "administer", cluster),
         "same_kafka": same_kafka_cluster(cluster, cluster.cluster_id, access.visible_clusters(request.user)),

@@ -2,7 +2,8 @@
 
 /healthz asks nothing of anybody: a process that answers is alive. /readyz/site says whether
 pages can be shown and forms stored. /readyz says whether the whole installation works: the
-workers and the beat too, by when each last finished a heartbeat. A site whose workers are
+workers and the beat too, by when each last finished a heartbeat. It names a silent watcher, without
+which edits show later; that is no reason for 503. A site whose workers are
 silent still shows everything, so whoever routes people routes by /readyz/site, and whoever
 is woken at night is woken by /readyz.
 
@@ -24,7 +25,9 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from aclweb.changes.models import Change
+from aclweb.inventory.lists import watched_clusters
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.work import pulses
 from aclweb.web.shell import liveness
 
 
@@ -95,7 +98,7 @@ def answer_probes(
 
 
 class _Rooms(Collector):
-    """How old each cluster's snapshot is, and how many changes are in each state."""
+    """How old snapshots are, which clusters are watched, who has given a heartbeat, and how many changes there are."""
 
     def collect(self) -> Iterator[Metric]:
         age = GaugeMetricFamily(
@@ -105,6 +108,24 @@ class _Rooms(Collector):
             if read_at is not None:
                 age.add_metric([slug], (timezone.now() - read_at).total_seconds())
         yield age
+
+        watched = GaugeMetricFamily(
+            "aclweb_cluster_watched",
+            "Whether a worker watches the cluster, so that an edit made elsewhere shows within seconds.",
+            labels=["cluster"],
+        )
+        for slug, is_watched in watched_clusters():
+            watched.add_metric([slug], int(is_watched))
+        yield watched
+
+        heartbeats = GaugeMetricFamily(
+            "aclweb_heartbeat_age_seconds",
+            "Seconds since the last heartbeat of the beat, of the watcher, and of the workers of each queue.",
+            labels=["of"],
+        )
+        for name, old in pulses.life().age.items():
+            heartbeats.add_metric([name], old.total_seconds())
+        yield heartbeats
 
         changes = GaugeMetricFamily("aclweb_changes", "Changes by state.", labels=["state"])
         for state in Change.State:

@@ -19,7 +19,7 @@ from django.db import connections
 from aclweb.celery import app
 from aclweb.changes.models import UNDER_WAY, Change
 from aclweb.inventory.findings import is_at_work, is_left_waiting
-from aclweb.inventory.work import BEAT, QUEUES, SEARCHES, Life, pulses
+from aclweb.inventory.work import BEAT, QUEUES, SEARCHES, WATCHER, Life, pulses
 from aclweb.runtime import storage
 
 logger = logging.getLogger(__name__)
@@ -80,6 +80,7 @@ class State:
             "queue": self.queue,
             "worker": life.worker if life else _NOT_KNOWN,
             "beat": life.words(BEAT) if life else _NOT_KNOWN,
+            "watcher": life.words(WATCHER) if life else _NOT_KNOWN,
             "workers": workers,
         }
 
