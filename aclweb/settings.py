@@ -201,6 +201,11 @@ ACLWEB_LOG_FOLDERS = env.folders("ACLWEB_LOG_FOLDERS", default="/var/log/kafka")
 # address can be given.
 ACLWEB_CLUSTER_HOSTS = env.host_rules("ACLWEB_CLUSTER_HOSTS", default="*")
 
+# The addresses, separated by commas, at which clusters may ask for tokens (OAUTHBEARER), such as
+# https://idp.example.com/oauth2/token. A cluster's client secret is sent to one of them, exactly as it is written here,
+# and nowhere else. Empty allows no cluster to log in with tokens, neither on pages nor on the command line.
+ACLWEB_TOKEN_ENDPOINTS = env.token_endpoints("ACLWEB_TOKEN_ENDPOINTS")
+
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.number("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
 

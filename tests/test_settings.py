@@ -112,6 +112,18 @@ REFUSED = [
         "b1:9092",
         "ACLWEB_CLUSTER_HOSTS has 'b1:9092'; write names such as *.kafka.example.com",
     ),
+    *(
+        ("ACLWEB_TOKEN_ENDPOINTS", value, "Address 1 of ACLWEB_TOKEN_ENDPOINTS is no https://HOST/PATH")
+        for value in (
+            *("http://idp/token", "https://ada:hunter2@idp/token", "https://idp/token?hunter2", "idp/token"),
+            *("https://idp/t#hunter2", "ftp://idp/", "https:///token", "https://idp/a b"),
+        )
+    ),
+    (
+        "ACLWEB_TOKEN_ENDPOINTS",
+        "https://idp:port/token",
+        "ACLWEB_TOKEN_ENDPOINTS has a port that is no number up to 65535",
+    ),
     ("ACLWEB_LOG_FOLDERS", "logs", "ACLWEB_LOG_FOLDERS has 'logs'; write whole paths of folders"),
     (
         "ACLWEB_LOG_FOLDERS",

@@ -124,6 +124,8 @@ class _Check:
             self._say("every broker", Answer.NO, f"Of the brokers, these do not answer: {silent}.")
         self.login = client.login()
         self.found.principal = self.login.principal
+        if self.login.token:
+            self._say("token", Answer.YES, self.login.token, needed=True)
         name = self.found.principal
         known_as = f" The brokers know this client as {name}." if name else ""
         self._say("log in", Answer.YES, f"The login is accepted.{known_as}", needed=True)

@@ -169,11 +169,13 @@ class Login:
     """What is known of the login that reads.
 
     principal: as ACLs name it, None where that is not certain. operations: what the
-    brokers allow it on the cluster, None where they did not say.
+    brokers allow it on the cluster, None where they did not say. token: which token it logs
+    in with, as a sentence; empty where it needs none.
     """
 
     principal: str | None = None
     operations: frozenset[Operation] | None = None
+    token: str = ""
 
 
 class ClusterClient(Protocol):

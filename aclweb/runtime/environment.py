@@ -29,6 +29,8 @@ _LONGEST_SHOWN = 60  # characters
 
 _HOST_RULE = re.compile(r"[A-Za-z0-9*?_.-]+")
 
+_ENDPOINT = re.compile(r"https://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~!$&'()*+=:%/-]*)?")
+
 _DATABASES = {
     name: engine
     for name, engine in environ.Env.DB_SCHEMES.items()
@@ -85,6 +87,18 @@ class Environment:
                     f"{name} has {_shown(rule)!r}; write names such as *.kafka.example.com and ranges such as "
                     "10.1.0.0/16, separated by commas, without ports."
                 )
+        return found
+
+    def token_endpoints(self, name: str) -> list[str]:
+        """Return addresses that a secret may be sent to, separated by commas; none where none is given."""
+        found = [address.strip() for address in self._given(name).split(",") if address.strip()]
+        for place, address in enumerate(found, start=1):
+            if not _ENDPOINT.fullmatch(address):
+                raise ImproperlyConfigured(
+                    f"Address {place} of {name} is no https://HOST/PATH; write such as "
+                    "https://idp.example.com/oauth2/token, separated by commas, without user and question mark."
+                )
+            _check_ports(name, address, "write https://HOST:PORT/PATH")
         return found
 
     def flag(self, name: str, default: bool) -> bool:

@@ -346,3 +346,22 @@ def test_one_person_asks_for_a_few_tests_a_minute_and_may_read_on(cluster, dot):
 
     assert statuses == [202] * 10 + [429]
     assert asked.get(CHECK).status_code == 200
+
+
+def test_a_token_endpoint_that_is_not_listed_is_refused_here_too(root, enqueued, settings):
+    settings.ACLWEB_TOKEN_ENDPOINTS = ["https://idp.example/token"]
+    start = "sasl.oauthbearer."
+    options = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        f"{start}token.endpoint.url": "https://evil.example/token",
+        f"{start}client.credentials.client.id": "aclweb",
+        f"{start}client.credentials.client.secret": SECRET,
+    }
+
+    refused = add(program(root), options=options)
+    made = add(program(root), options=options | {f"{start}token.endpoint.url": "https://idp.example/token"})
+
+    assert (refused.status_code, made.status_code) == (400, 201)
+    assert list(refused.json()["options"]) == [f"{start}token.endpoint.url"]
+    assert SECRET not in refused.content.decode() + made.content.decode()

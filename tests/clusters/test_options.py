@@ -40,7 +40,7 @@ PASTED = [
     "sasl.login.class",
     "sasl.mechanisms",
     "sasl.oauthbearer.jwks.endpoint.url",
-    "sasl.oauthbearer.token.endpoint.url",
+    "sasl.oauthbearer.jwt.retriever.class",
     "security.providers",
     "socket.timeout.ms",
     "ssl.ca.location",
@@ -107,7 +107,8 @@ def test_a_login_with_a_part_missing_names_the_part(missing):
     ("kind", "mechanism"),
     [
         (ADMIN_API, "GSSAPI"),
-        (ADMIN_API, "OAUTHBEARER"),
+        (ADMIN_API, "AWS_MSK_IAM"),
+        (ZOOKEEPER, "OAUTHBEARER"),
         (ADMIN_API, "plain"),
         (ZOOKEEPER, "PLAIN"),
         (ZOOKEEPER, "GSSAPI"),

@@ -420,3 +420,92 @@ def test_the_page_of_a_connection_is_cheap(cluster, admin, django_assert_max_num
         page = admin.get(EDIT)
 
     assert len(page.content) < 50 * 1024
+
+
+# --- tokens ---------------------------------------------------------------------------
+
+ENDPOINT, OTHER = "https://idp.example/token", "https://other.example/token"
+BY_TOKEN = GIVEN | {
+    "mechanism": "OAUTHBEARER",
+    "username": "",
+    "password": "",
+    "token_endpoint": ENDPOINT,
+    "token_client": "aclweb",
+    "token_secret": SECRET,
+}
+
+
+def test_a_login_with_tokens_is_stored_and_its_secret_kept_and_never_shown(root, settings):
+    settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT, OTHER]
+    made = root.post(NEW, BY_TOKEN | {"token_ca": file("ca.pem", Authority().pem)}, follow=True)
+    cluster = Cluster.objects.get(slug="prod-eu")
+    same = as_stored(cluster, protocol="SASL_SSL", mechanism="OAUTHBEARER", token_client="other",
+                     token_endpoint=ENDPOINT)  # fmt: skip
+    changed = root.post("/c/prod-eu/connection/", same, follow=True)
+
+    options = connection_of(Cluster.objects.get(slug="prod-eu")).options
+    assert options["sasl.oauthbearer.client.credentials.client.secret"] == SECRET
+    assert options["sasl.oauthbearer.client.credentials.client.id"] == "other"
+    assert "BEGIN CERTIFICATE" in options["sasl.oauthbearer.ssl.ca.pem"]
+    assert "Trusts at the token endpoint" in text(made)
+    for page in (made, changed):
+        assert SECRET not in text(page)
+        assert "BEGIN CERTIFICATE" not in text(page)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"token_endpoint": "https://evil.example/token"}, "This token endpoint is not allowed; choose one"),
+        ({"token_secret": ""}, "client.secret is missing."),
+        ({"password": "pw"}, "Setting sasl.password has no effect with sasl.mechanism OAUTHBEARER"),
+    ],
+)
+def test_a_wrong_login_with_tokens_stores_nothing(root, settings, given, sentence):
+    settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT]
+
+    refused = root.post(NEW, BY_TOKEN | given)
+
+    assert refused.status_code == 422
+    assert sentence in text(refused)
+    assert SECRET not in text(refused)
+    assert not Cluster.objects.filter(slug="prod-eu").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"token_endpoint": OTHER}, "This is another token endpoint"),
+        ({"address": "broker-2.example:9092"}, "to which tokens would be sent"),
+    ],
+)
+def test_a_stored_client_secret_goes_nowhere_else(root, settings, given, sentence):
+    settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT, OTHER]
+    root.post(NEW, BY_TOKEN)
+    cluster = Cluster.objects.get(slug="prod-eu")
+    same = as_stored(cluster, protocol="SASL_SSL", mechanism="OAUTHBEARER", token_client="aclweb",
+                     token_endpoint=ENDPOINT)  # fmt: skip
+
+    refused = root.post("/c/prod-eu/connection/", same | given)
+    allowed = root.post("/c/prod-eu/connection/", same | given | {"token_secret": "another"})
+
+    assert (refused.status_code, allowed.status_code) == (422, 302)
+    assert sentence in text(refused)
+
+
+def test_another_mechanism_forgets_the_client_secret(root, settings):
+    settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT]
+    root.post(NEW, BY_TOKEN)
+    cluster = Cluster.objects.get(slug="prod-eu")
+
+    root.post(
+        "/c/prod-eu/connection/",
+        as_stored(cluster, protocol="SASL_SSL", mechanism="PLAIN", username="a", password="b"),
+    )
+
+    assert connection_of(Cluster.objects.get(slug="prod-eu")).options == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "a",
+        "sasl.password": "b",
+    }

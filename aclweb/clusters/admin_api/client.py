@@ -60,6 +60,7 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
+from aclweb.clusters.connection import Token
 from aclweb.clusters.kind import Connection
 from aclweb.clusters.rights import Right
 
@@ -273,17 +274,19 @@ class AdminClient:
 
     def login(self) -> Login:
         """Return who this client is to the brokers and what they allow it on the cluster, as far as it shows."""
-        principal = principal_of(self._session.options, self._settings)
+        token, asked = self._session.token, self._session.options.credentials
+        principal = principal_of(self._session.options, self._settings, token)
+        got = f"{asked.endpoint} gave a token{_good_for(token)}." if token and asked else ""
         try:
             answer = self._session.ask(
                 lambda: DescribeClusterRequest(include_cluster_authorized_operations=True, endpoint_type=1),
                 "what this login may do",
             )
         except ClusterError:
-            return Login(principal)  # brokers before 2.8 do not know the request
+            return Login(principal, token=got)  # brokers before 2.8 do not know the request
         codes = answer.authorized_operations if answer.error_code == NONE else None
         operations = None if codes is None else frozenset(Operation.from_code(code) for code in codes)
-        return Login(principal, operations)
+        return Login(principal, operations, got)
 
     def rights(self, login: Login, *, writes: bool) -> tuple[Right, ...]:
         return (
@@ -304,3 +307,8 @@ class AdminClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _good_for(token: Token) -> str:
+    """Return for how long a token was given, such as ` for 300 s`; nothing where nobody says so."""
+    return "" if token.lifetime_seconds is None else f" for {token.lifetime_seconds:.0f} s"

@@ -15,11 +15,13 @@ from aclweb.clusters.admin_api.messages import (
     UNSUPPORTED_SASL_MECHANISM,
 )
 from aclweb.clusters.client import ClusterError, ClusterState
-from aclweb.clusters.connection import ClientOptions, pem
+from aclweb.clusters.connection import ClientOptions, pem, tokens
 
 
 def client_name(options: ClientOptions) -> str:
     """Return who this client is, as the beginning of a sentence."""
+    if options.credentials:
+        return f"The client {options.credentials.client_id!r}"
     if options.username:
         return f"The user {options.username!r}"
     own = options.certificate_pem
@@ -69,6 +71,14 @@ def not_understood(what: str, where: str) -> ClusterError:
 
 
 def login_refused(where: str, options: ClientOptions) -> ClusterError:
+    asked = options.credentials
+    if asked is not None:
+        tokens.forget(asked)
+        return ClusterError(
+            f"The Kafka brokers at {where} refused the token that {asked.endpoint} gave {asked.client_id!r}; check "
+            "issuer, audience and scope, and that they trust its keys (sasl.oauthbearer.jwks.endpoint.url).",
+            state=ClusterState.LOGIN_REFUSED,
+        )
     return ClusterError(
         f"The Kafka brokers at {where} refused the login of {options.username!r} with "
         f"{options.mechanism}; check sasl.username, sasl.password and sasl.mechanism.",

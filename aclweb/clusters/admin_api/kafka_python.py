@@ -6,6 +6,7 @@ The only module that changes how the library behaves.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ import kafka.errors as errors
 from kafka import KafkaAdminClient
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
+from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.net.selector import NetworkSelector
 
 from aclweb.clusters.admin_api.messages import (
@@ -22,6 +24,7 @@ from aclweb.clusters.admin_api.messages import (
 )
 from aclweb.clusters.allowed_hosts import AllowedHosts
 from aclweb.clusters.client import ClusterError
+from aclweb.clusters.connection import Token
 
 _library_log = logging.getLogger("kafka.net.manager")
 _discard = logging.NullHandler()
@@ -84,6 +87,17 @@ def _hush_library() -> None:
     _library_log.disabled = False
     _library_log.propagate = False
     _library_log.addHandler(_discard)
+
+
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
+    """Gives the library the token of now each time that it logs in."""
+
+    def __init__(self, get: Callable[[], Token]) -> None:
+        super().__init__()
+        self._get = get
+
+    def token(self) -> str:
+        return self._get().text
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]

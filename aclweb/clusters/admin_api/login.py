@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from aclweb.acl.principals import BrokerSettings, Client, Protocol, identify
 from aclweb.clusters.broker_settings import ClusterSettings
-from aclweb.clusters.connection import ClientOptions, pem
+from aclweb.clusters.connection import ClientOptions, Token, pem
 
 
-def principal_of(options: ClientOptions, settings: ClusterSettings | None) -> str | None:
+def principal_of(
+    options: ClientOptions, settings: ClusterSettings | None, token: Token | None = None
+) -> str | None:
     """Return how ACLs name the login, None where it depends on settings that the brokers do not show.
 
-    settings: the brokers' settings, None where they were not read.
+    settings: the brokers' settings, None where they were not read. token: with which it logs in, if with one; brokers
+    take the claim `sub` for its name unless they are told another.
     """
+    if token is not None and token.subject is None:
+        return None
     own = options.certificate_pem
     by_subject = own is not None and not options.uses_sasl
     if (settings is None and by_subject) or (settings is not None and settings.listeners_differ):
@@ -22,7 +27,7 @@ def principal_of(options: ClientOptions, settings: ClusterSettings | None) -> st
         Protocol(options.protocol),
         subject=pem.subject_of(own) if own else None,
         mechanism=options.mechanism,
-        authorization_id=options.username,
+        authorization_id=options.username if token is None else token.subject,
     )
     naming = (
         BrokerSettings()

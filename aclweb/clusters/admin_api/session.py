@@ -20,13 +20,17 @@ from kafka import KafkaAdminClient
 
 from aclweb.clusters.admin_api.address import split_address
 from aclweb.clusters.admin_api.errors import login_refused, not_connected, not_understood, stopped
-from aclweb.clusters.admin_api.kafka_python import ConnectFailures, end, network
+from aclweb.clusters.admin_api.kafka_python import ConnectFailures, TokenProvider, end, network
+from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import (
     Endpoint,
     Probes,
+    Token,
     check_options,
     none_reachable,
     tls_context,
+    tokens,
+    why_no_endpoint,
     wrongly_advertised,
 )
 from aclweb.clusters.kind import Connection
@@ -74,6 +78,7 @@ class Session:
         self._context = tls_context(self.options) if self.options.uses_tls else None
         self.nodes: tuple[Node, ...] = ()
         first = self._first_broker()
+        self.token = self._token()
         self._kafka = self._open(first)
         try:
             self.nodes = self._nodes_from(first)
@@ -94,6 +99,15 @@ class Session:
                     sync_waits_seconds=self.timeout_seconds,
                 )
         return first
+
+    def _token(self) -> Token | None:
+        """Return the token to log in with, None where the login takes none; raises ClusterError without one."""
+        asked = self.options.credentials
+        if asked is None:
+            return None
+        if refused := why_no_endpoint(asked.endpoint, self._connection.token_endpoints):
+            raise ClusterError(refused, state=ClusterState.LOGIN_REFUSED)
+        return tokens.get(asked, self.timeout_seconds)
 
     def _nodes_from(self, first: str) -> tuple[Node, ...]:
         """Return the brokers of the cluster, that which answered first before the others.
@@ -126,7 +140,12 @@ class Session:
             "receive_message_max_bytes": LARGEST_ANSWER,
             "kafka_client": partial(network, within=self._connection.within),
         }
-        if options.uses_sasl:
+        if options.credentials is not None:
+            settings["sasl_mechanism"] = options.mechanism
+            settings["sasl_oauth_token_provider"] = TokenProvider(
+                partial(tokens.get, options.credentials, self.timeout_seconds)
+            )
+        elif options.uses_sasl:
             settings["sasl_mechanism"] = options.mechanism
             settings["sasl_plain_username"] = options.username
             settings["sasl_plain_password"] = options.password

@@ -2,8 +2,15 @@
 
 from aclweb.clusters.connection.connect_errors import none_reachable, wrongly_advertised
 from aclweb.clusters.connection.java_client import java_settings
+from aclweb.clusters.connection.oauth import MECHANISM as BY_TOKEN
+from aclweb.clusters.connection.oauth import Token, tokens, why_no_endpoint
 from aclweb.clusters.connection.options import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    ENDPOINT,
     LOGIN_OPTIONS,
+    SCOPE,
+    TOKEN_OPTIONS,
     ClientOptions,
     PemFiles,
     check_options,
@@ -23,13 +30,20 @@ from aclweb.clusters.connection.options_file import (
 from aclweb.clusters.connection.reachability import Endpoint, Probes
 
 __all__ = [
+    "BY_TOKEN",
+    "CLIENT_ID",
+    "CLIENT_SECRET",
+    "ENDPOINT",
     "LARGEST_FILE",
     "LOGIN_OPTIONS",
+    "SCOPE",
+    "TOKEN_OPTIONS",
     "ClientOptions",
     "Endpoint",
     "OptionsFileError",
     "PemFiles",
     "Probes",
+    "Token",
     "check_options",
     "java_settings",
     "none_reachable",
@@ -39,7 +53,9 @@ __all__ = [
     "read_pem",
     "secret_files",
     "tls_context",
+    "tokens",
     "uses_tls",
     "why_exposed",
+    "why_no_endpoint",
     "wrongly_advertised",
 ]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from cryptography.hazmat.primitives import serialization
 
+from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection.options import ClientOptions, check_options
 from aclweb.clusters.kind import Connection
 
-_MODULES = {"PLAIN": "plain.PlainLoginModule"}
 _SCRAM = "scram.ScramLoginModule"
+_MODULES = {"PLAIN": "plain.PlainLoginModule", "SCRAM-SHA-256": _SCRAM, "SCRAM-SHA-512": _SCRAM}
 
 
 def java_settings(connection: Connection) -> dict[str, str]:
@@ -21,10 +22,16 @@ def java_settings(connection: Connection) -> dict[str, str]:
     Raises ClusterError where the connection's own settings are at fault.
     """
     options = check_options(connection.kind, connection.options)
+    if options.uses_sasl and options.mechanism not in _MODULES:
+        raise ClusterError(
+            f"Topics of this cluster cannot be read for logs, since Spark cannot log in with {options.mechanism} "
+            "here; read the log files instead.",
+            state=ClusterState.LOGIN_REFUSED,
+        )
     found = {"security.protocol": options.protocol, "client.id": options.client_id}
     if options.uses_sasl:
         found["sasl.mechanism"] = str(options.mechanism)
-        module = _MODULES.get(str(options.mechanism), _SCRAM)
+        module = _MODULES[str(options.mechanism)]
         found["sasl.jaas.config"] = (
             f"org.apache.kafka.common.security.{module} required "
             f"username={_quoted(options.username)} password={_quoted(options.password)};"

@@ -18,12 +18,13 @@ import os
 import re
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from aclweb.clusters.client import ClusterError, ClusterState
-from aclweb.clusters.connection import pem
+from aclweb.clusters.connection import oauth, pem
+from aclweb.clusters.connection.oauth import ClientCredentials
 from aclweb.clusters.connection.pem import Fault
 from aclweb.clusters.kind import ClusterKind
 
@@ -40,6 +41,22 @@ LOGIN_OPTIONS = {
     "ssl.key.password": "the password of the private key",
     "ssl.endpoint.identification.algorithm": "https, and nothing else",
 }
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+CLIENT_ID = "sasl.oauthbearer.client.credentials.client.id"
+CLIENT_SECRET = "sasl.oauthbearer.client.credentials.client.secret"  # noqa: S105
+SCOPE = "sasl.oauthbearer.scope"
+URLENCODE = "sasl.oauthbearer.header.urlencode"
+# What brokers that log clients in by tokens need to be spoken to.
+TOKEN_OPTIONS = {
+    ENDPOINT: "where a token is asked for, https://HOST/PATH",
+    CLIENT_ID: "the client there",
+    CLIENT_SECRET: "its secret",
+    SCOPE: "the scope of the token",
+    URLENCODE: "true or false",
+    pem.TOKEN_CA: "the certificates to trust there, as PEM text",
+}
+_PASSWORD_LOGIN = ("sasl.username", "sasl.password")
+_TOKEN_LOGIN = (ENDPOINT, CLIENT_ID, CLIENT_SECRET)
 _LONGEST_VALUE = 65_536
 
 # What people paste, and how the same is said here. Searched in this order.
@@ -48,7 +65,7 @@ _INSTEAD = (
     ("metadata.broker.list", "the brokers belong in the connection's address"),
     ("zookeeper.connect", "the servers belong in the connection's address"),
     ("sasl.mechanisms", "write sasl.mechanism"),
-    ("sasl.jaas.config", "write sasl.username and sasl.password"),
+    ("sasl.jaas.config", "write sasl.username and sasl.password, or the settings sasl.oauthbearer.…"),
     ("ssl.truststore.certificates", "write ssl.ca.pem"),
     ("ssl.truststore", "write ssl.ca.pem=@FILE, with the trusted certificates as PEM in the file"),
     ("ssl.keystore.certificate.chain", "write ssl.certificate.pem"),
@@ -60,9 +77,12 @@ _INSTEAD = (
     ("ssl.key.location", "write ssl.key.pem=@FILE"),
     ("enable.ssl.certificate.verification", "certificates are always verified"),
     ("sasl.kerberos", "Kerberos logins are not offered, since they run a program of this machine"),
-    ("sasl.oauthbearer", "OAuth logins are not offered, since they ask an address of the setting's choice"),
-    ("sasl.login", "only user name and password logins are offered"),
-    ("sasl.client", "only user name and password logins are offered"),
+    (
+        "sasl.oauthbearer",
+        f"of OAuth logins aclweb knows the client credentials grant, with {', '.join(TOKEN_OPTIONS)}",
+    ),
+    ("sasl.login", "aclweb never loads code that a setting names"),
+    ("sasl.client", "aclweb never loads code that a setting names"),
     ("plugin.", "aclweb never loads code that a setting names"),
     ("ssl.engine", "aclweb never loads code that a setting names"),
     ("ssl.provider", "aclweb never loads code that a setting names"),
@@ -84,6 +104,8 @@ class ClientOptions:
     certificate_pem: str | None = field(default=None, repr=False)
     key_pem: str | None = field(default=None, repr=False)
     key_password: str | None = field(default=None, repr=False)
+    # With OAUTHBEARER, how to get a token.
+    credentials: ClientCredentials | None = None
     client_id: str = "aclweb"
     request_timeout_seconds: float | None = None
 
@@ -112,14 +134,37 @@ def check_options(kind: ClusterKind, options: Mapping[str, str]) -> ClientOption
         certificate_pem=given.get("ssl.certificate.pem"),
         key_pem=given.get("ssl.key.pem"),
         key_password=given.get("ssl.key.password"),
+        credentials=_credentials(given),
         client_id=given.get("client.id", "aclweb"),
         request_timeout_seconds=int(timeout) / 1000 if timeout else None,
     )
 
 
-def option_faults(kind: ClusterKind, options: Mapping[str, str]) -> tuple[Fault, ...]:
-    """Return what is wrong with the settings; none of them repeats a value that may be secret."""
-    return tuple(_read(kind, options)[2])
+def _credentials(given: Mapping[str, str]) -> ClientCredentials | None:
+    if given.get("sasl.mechanism") != oauth.MECHANISM:
+        return None
+    return ClientCredentials(
+        endpoint=given[ENDPOINT],
+        client_id=given[CLIENT_ID],
+        client_secret=given[CLIENT_SECRET],
+        scope=given.get(SCOPE),
+        ca_pem=given.get(pem.TOKEN_CA),
+        urlencode=given.get(URLENCODE, "false").lower() == "true",
+    )
+
+
+def option_faults(
+    kind: ClusterKind, options: Mapping[str, str], token_endpoints: tuple[str, ...] = ()
+) -> tuple[Fault, ...]:
+    """Return what is wrong with the settings; none of them repeats a value that may be secret.
+
+    token_endpoints: where the deployment lets tokens be asked for.
+    """
+    given, _, faults = _read(kind, options)
+    if ENDPOINT in given and not any(fault.setting == ENDPOINT for fault in faults):
+        refused = oauth.why_no_endpoint(given[ENDPOINT], token_endpoints)
+        faults += [Fault(ENDPOINT, refused)] if refused else []
+    return tuple(faults)
 
 
 def uses_tls(kind: ClusterKind, options: Mapping[str, str]) -> bool:
@@ -177,7 +222,7 @@ def _read(kind: ClusterKind, options: Mapping[str, str]) -> tuple[dict[str, str]
 
 def _protocol_of(given: Mapping[str, str]) -> str:
     """Return the protocol that the other settings need."""
-    inner = "SSL" if any(name in given for name in pem.PEM_SETTINGS) else "PLAINTEXT"
+    inner = "SSL" if any(name in given for name in pem.TLS_SETTINGS) else "PLAINTEXT"
     if "sasl.mechanism" in given:
         return f"SASL_{inner}"
     return inner
@@ -196,6 +241,8 @@ def _refusal(name: str, kind: ClusterKind) -> str:
     said = name.strip()
     known = next(((start, advice) for start, advice in _INSTEAD if said.lower().startswith(start)), None)
     instead = known[1] if known is not None else f"aclweb knows only {', '.join(kind.options)}"
+    if known is not None and known[0] == "sasl.oauthbearer" and oauth.MECHANISM not in kind.mechanisms:
+        instead = f"{kind.called} logs nobody in by tokens"
     if not kind.options:
         instead = f"a cluster read from {kind.source} has no settings"
     # What only begins like a setting may go on like a key.
@@ -214,12 +261,36 @@ def _login_faults(mechanisms: tuple[str, ...], given: Mapping[str, str], protoco
         # Another mechanism needs other settings, so what is missing for ours is no fault yet.
         sentence = f"Setting sasl.mechanism{_quoted(mechanism)} is not offered; use {_or(mechanisms)}."
         return [Fault(name, sentence)]
+    by_token = mechanism == oauth.MECHANISM
+    needed, others = (_TOKEN_LOGIN, _PASSWORD_LOGIN) if by_token else (_PASSWORD_LOGIN, tuple(TOKEN_OPTIONS))
     faults += [
-        Fault(name, f"With security.protocol {protocol}, {name} is missing.")
-        for name in ("sasl.username", "sasl.password")
-        if name not in given
+        Fault(each, f"With security.protocol {protocol}, {each} is missing.")
+        if mechanism is None or not by_token
+        else Fault(each, f"With sasl.mechanism {mechanism}, {each} is missing.")
+        for each in needed
+        if each not in given
     ]
-    return faults
+    if mechanism is not None:
+        faults += [
+            Fault(each, f"Setting {each} has no effect with sasl.mechanism {mechanism}; leave it out.")
+            for each in others
+            if each in given
+        ]
+    return [*faults, *(_token_faults(given) if by_token else ())]
+
+
+def _token_faults(given: Mapping[str, str]) -> Iterator[Fault]:
+    if CLIENT_ID in given and ":" in given[CLIENT_ID] and given.get(URLENCODE, "").lower() != "true":
+        yield Fault(CLIENT_ID, f"Setting {CLIENT_ID} holds a colon, which needs {URLENCODE}=true.")
+    if given.get(URLENCODE, "false").lower() not in ("true", "false"):
+        yield Fault(URLENCODE, f"Setting {URLENCODE} is neither true nor false.")
+    if ENDPOINT in given and not oauth.is_endpoint(given[ENDPOINT]):
+        yield Fault(
+            ENDPOINT,
+            f"Setting {ENDPOINT} is no address of a token endpoint; write https://HOST/PATH, without user, "
+            "question mark and number sign.",
+        )
+    yield from pem.faults({name: given[name] for name in (pem.TOKEN_CA,) if name in given})
 
 
 def _tls_faults(given: Mapping[str, str], protocol: str, uses_tls: bool) -> list[Fault]:
@@ -231,7 +302,7 @@ def _tls_faults(given: Mapping[str, str], protocol: str, uses_tls: bool) -> list
             )
             for name in named
         ]
-    faults = pem.faults(given)
+    faults = pem.faults({name: text for name, text in given.items() if name != pem.TOKEN_CA})
     if (pem.CERTIFICATE in given) != (pem.KEY in given):
         sentence = (
             "A client certificate and its key belong together; give ssl.certificate.pem and ssl.key.pem."

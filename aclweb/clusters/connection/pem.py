@@ -19,7 +19,10 @@ from cryptography.hazmat.primitives import serialization
 from aclweb.acl.principals import DistinguishedNameError, java_name
 
 CA, CERTIFICATE, KEY = "ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"
-PEM_SETTINGS = (CA, CERTIFICATE, KEY)
+TOKEN_CA = "sasl.oauthbearer.ssl.ca.pem"  # noqa: S105
+# Those of the connection to the servers themselves.
+TLS_SETTINGS = (CA, CERTIFICATE, KEY)
+PEM_SETTINGS = (*TLS_SETTINGS, TOKEN_CA)
 KEY_PASSWORD = "ssl.key.password"  # noqa: S105
 
 _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----(.*?)-----END \1-----", re.DOTALL)
@@ -64,12 +67,15 @@ def faults(given: Mapping[str, str], *, now: datetime | None = None) -> list[Fau
     moment = now or datetime.now(UTC)
     found: list[Fault] = []
     read: dict[str, list[x509.Certificate]] = {}
-    for setting in (CA, CERTIFICATE):
+    for setting in (CA, CERTIFICATE, TOKEN_CA):
         if setting in given:
             read[setting] = _read_certificates(given[setting], setting, found)
-    if read.get(CA) and all(_is_out(one, moment) for one in read[CA]):
-        sentence = f"Setting {CA} holds no certificate that is valid now: {_described(read[CA][0])}."
-        found.append(Fault(CA, sentence))
+    for setting in (CA, TOKEN_CA):
+        if read.get(setting) and all(_is_out(one, moment) for one in read[setting]):
+            sentence = (
+                f"Setting {setting} holds no certificate that is valid now: {_described(read[setting][0])}."
+            )
+            found.append(Fault(setting, sentence))
     own = read.get(CERTIFICATE, [])
     if own and _is_out(own[0], moment):
         sentence = f"The certificate in {CERTIFICATE} is not valid now: {_described(own[0])}."
@@ -88,6 +94,9 @@ def faults(given: Mapping[str, str], *, now: datetime | None = None) -> list[Fau
 def described(given: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence about each certificate of settings without faults."""
     sentences = [f"Trusts {_described(one)}." for one in _certificates(given.get(CA, ""))]
+    sentences += [
+        f"Trusts at the token endpoint {_described(one)}." for one in _certificates(given.get(TOKEN_CA, ""))
+    ]
     for place, one in enumerate(_certificates(given.get(CERTIFICATE, ""))):
         sentences.append(f"{'With the intermediate' if place else 'Shows itself as'} {_described(one)}.")
     return tuple(sentences)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings as site
 from django.core.exceptions import ImproperlyConfigured
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -240,7 +241,7 @@ def _set(cluster: Cluster, settings: Mapping[str, Any], faults: dict[str, str]) 
             AuthorizerSettings(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
         except AclError as error:
             faults["kafka_version"] = str(error)
-    for fault in option_faults(source, cluster.options):
+    for fault in option_faults(source, cluster.options, tuple(site.ACLWEB_TOKEN_ENDPOINTS)):
         name = fault.setting or "options"
         faults[name] = f"{faults[name]} {fault.sentence}" if name in faults else fault.sentence
     if faults:

@@ -308,6 +308,7 @@ def connection_of(cluster: Cluster) -> Connection:
         options=options,
         timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),
         within=AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS) if cluster.held_to_hosts else None,
+        token_endpoints=tuple(settings.ACLWEB_TOKEN_ENDPOINTS),
     )
 
 

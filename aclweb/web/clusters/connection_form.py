@@ -16,7 +16,18 @@ from django.db import transaction
 
 from aclweb.accounts.models import User
 from aclweb.clusters import AllowedHosts, ClusterKind
-from aclweb.clusters.connection import LARGEST_FILE, OptionsFileError, pem, pem_text
+from aclweb.clusters.connection import (
+    BY_TOKEN,
+    CLIENT_ID,
+    CLIENT_SECRET,
+    ENDPOINT,
+    LARGEST_FILE,
+    SCOPE,
+    TOKEN_OPTIONS,
+    OptionsFileError,
+    pem,
+    pem_text,
+)
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.models import Cluster
 
@@ -36,13 +47,18 @@ SETTINGS = {
     "certificate": pem.CERTIFICATE,
     "key": pem.KEY,
     "key_password": pem.KEY_PASSWORD,
+    "token_endpoint": ENDPOINT,
+    "token_client": CLIENT_ID,
+    "token_secret": CLIENT_SECRET,
+    "token_scope": SCOPE,
+    "token_ca": pem.TOKEN_CA,
     "client_id": "client.id",
     "timeout": "request.timeout.ms",
 }
 # Beside this form may stand what is declared, where `authorizer` is whether brokers use one.
 _FIELD_OF = {setting: name for name, setting in SETTINGS.items()} | {"authorizer": "authorizer_class"}
-_LOGIN = ("sasl.mechanism", "sasl.username", "sasl.password")
-_KEPT_WHERE_EMPTY = ("sasl.password", *pem.PEM_SETTINGS, pem.KEY_PASSWORD)
+_LOGIN = ("sasl.mechanism", "sasl.username", "sasl.password", *TOKEN_OPTIONS)
+_KEPT_WHERE_EMPTY = ("sasl.password", CLIENT_SECRET, *pem.PEM_SETTINGS, pem.KEY_PASSWORD)
 
 
 class ConnectionForm(forms.Form):
@@ -118,6 +134,38 @@ class ConnectionForm(forms.Form):
     without_certificate = forms.BooleanField(
         label="Forget the stored client certificate and its key", required=False
     )
+    token_endpoint = forms.ChoiceField(
+        label="Token endpoint",
+        required=False,
+        widget=forms.Select(attrs=_SELECT),
+        help_text=f"{ENDPOINT}: one of those that ACLWEB_TOKEN_ENDPOINTS lists.",
+        error_messages={
+            "invalid_choice": "This token endpoint is not allowed; choose one of the list. Whoever runs the site adds "
+            "others to ACLWEB_TOKEN_ENDPOINTS."
+        },
+    )
+    token_client = forms.CharField(
+        label="Client there", required=False, widget=forms.TextInput(attrs=_NAME), help_text=CLIENT_ID
+    )
+    token_secret = forms.CharField(
+        label="Client secret",
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(attrs=_SECRET),
+        help_text=f"{CLIENT_SECRET}: stored encrypted and never shown again.",
+    )
+    token_scope = forms.CharField(
+        label="Scope", required=False, widget=forms.TextInput(attrs=_NAME), help_text=f"{SCOPE}, if any."
+    )
+    token_ca = forms.FileField(
+        label="Certificates to trust there",
+        required=False,
+        widget=forms.FileInput(attrs=_FILE),
+        help_text=f"{pem.TOKEN_CA}: a PEM file with its authority. Without one, public authorities are trusted.",
+    )
+    without_token_ca = forms.BooleanField(
+        label="Trust public authorities at the token endpoint instead of the stored one", required=False
+    )
     client_id = forms.CharField(
         label="Client id",
         required=False,
@@ -163,17 +211,31 @@ class ConnectionForm(forms.Form):
             del self.fields["slug"]
         if not kind.options:  # a file of this machine, which no page may name
             del self.fields["address"]
-        for name, needed in (("without_ca", pem.CA), ("without_certificate", pem.CERTIFICATE)):
+        for name, needed in (
+            ("without_ca", pem.CA),
+            ("without_certificate", pem.CERTIFICATE),
+            ("without_token_ca", pem.TOKEN_CA),
+        ):
             if needed not in self.stored:
                 del self.fields[name]
         if kind.mechanisms:
             none = ("", "nothing, or a client certificate")
             self._offer("mechanism", [none, *((one, one) for one in kind.mechanisms)])
+        if ENDPOINT in kind.options:
+            stored = [self.stored[ENDPOINT]] if ENDPOINT in self.stored else []
+            endpoints = dict.fromkeys([*settings.ACLWEB_TOKEN_ENDPOINTS, *stored])
+            self._offer("token_endpoint", [("", "none"), *((one, one) for one in endpoints)])
         self._offer("authorizer_class", Cluster.Authorizer.choices)
         if "address" in self.fields:
             self.fields["address"].widget.attrs["placeholder"] = kind.address_form
+        self._say_what_is_stored()
+
+    def _say_what_is_stored(self) -> None:
+        """Say at each field whose value is never shown that there is one."""
         if "sasl.password" in self.stored:
             self.fields["password"].widget.attrs["placeholder"] = "stored; leave empty to keep it"
+        if CLIENT_SECRET in self.stored:
+            self.fields["token_secret"].widget.attrs["placeholder"] = "stored; leave empty to keep it"
         if pem.KEY in self.stored:
             self.fields["key"].help_text = "ssl.key.pem: one is stored, and stays where none is chosen."
 
@@ -212,6 +274,9 @@ class ConnectionForm(forms.Form):
     def clean_key(self) -> str:
         return self._pem("key")
 
+    def clean_token_ca(self) -> str:
+        return self._pem("token_ca")
+
     def _pem(self, name: str) -> str:
         file: UploadedFile[bytes] | None = self.cleaned_data[name]
         if file is None:
@@ -240,8 +305,12 @@ class ConnectionForm(forms.Form):
         }
         found = {setting: value for setting, value in given.items() if value}
         stays = {setting for setting in _KEPT_WHERE_EMPTY if not found.get(setting)}
-        if "sasl.mechanism" not in found:
+        if found.get("sasl.mechanism", BY_TOKEN) == BY_TOKEN:
             stays.discard("sasl.password")
+        if found.get("sasl.mechanism") != BY_TOKEN:
+            stays -= {CLIENT_SECRET, pem.TOKEN_CA}
+        if self.cleaned_data.get("without_token_ca"):
+            stays.discard(pem.TOKEN_CA)
         if self.cleaned_data.get("without_ca"):
             stays.discard(pem.CA)
         if self.cleaned_data.get("without_certificate"):
@@ -291,7 +360,7 @@ class ConnectionForm(forms.Form):
         """Change the cluster; False where nothing differs, None where a field is wrong."""
         assert self.cluster is not None
         values = self._values() | {"kind": self.kind.name}
-        faults = self._password_for_elsewhere(values)
+        faults = self._secrets_for_elsewhere(values)
         try:
             with transaction.atomic():
                 changed = registering.change(actor=actor, cluster=self.cluster, within=_within(), **values)
@@ -304,17 +373,34 @@ class ConnectionForm(forms.Form):
             return None
         return changed
 
-    def _password_for_elsewhere(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """Return a fault where a stored password would be sent to a host that it was not given for."""
+    @property
+    def uses_tokens(self) -> bool:
+        """Whether the login that is shown is one with tokens."""
+        return "mechanism" in self.fields and self["mechanism"].value() == BY_TOKEN
+
+    def _secrets_for_elsewhere(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """Return a fault where a stored secret, or a token got with it, would be sent where it was not given for."""
         assert self.cluster is not None
-        kept = values.get("options", {}).get("sasl.password") and not self.cleaned_data.get("password")
+        options = values.get("options", {})
         known = set(registering.hosts_of(self.cluster.address))
-        if not kept or set(registering.hosts_of(values["address"])) <= known:
-            return {}
-        return {
-            "sasl.password": "The address names another host, to which the stored password would be sent; "
-            "give the password again."
-        }
+        is_elsewhere = bool(options) and not set(registering.hosts_of(values["address"])) <= known
+        found = {}
+        if is_elsewhere and options.get("sasl.password") and not self.cleaned_data.get("password"):
+            found["sasl.password"] = (
+                "The address names another host, to which the stored password would be sent; "
+                "give the password again."
+            )
+        if options.get(CLIENT_SECRET) and not self.cleaned_data.get("token_secret"):
+            if is_elsewhere:
+                found[CLIENT_SECRET] = (
+                    "The address names another host, to which tokens would be sent; give the client secret again."
+                )
+            elif options.get(ENDPOINT) != self.stored.get(ENDPOINT):
+                found[CLIENT_SECRET] = (
+                    "This is another token endpoint, to which the stored secret would be sent; "
+                    "give the client secret again."
+                )
+        return found
 
     def _show(self, faults: Mapping[str, str]) -> None:
         """Put each fault at its field, or above all fields where it has none here."""
