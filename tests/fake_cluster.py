@@ -114,7 +114,7 @@ class FakeCluster:
         self._called("describe")
         return self.facts
 
-    def marks(self) -> Marks:
+    def marks(self, earlier: Earlier | None = None) -> Marks:
         return Marks()
 
     def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:

@@ -183,8 +183,11 @@ class ClusterClient(Protocol):
 
     def describe(self) -> ClusterFacts: ...
 
-    def marks(self) -> Marks:
-        """Return the marks of now. What this client reads afterwards is at least as new."""
+    def marks(self, earlier: Earlier | None = None) -> Marks:
+        """Return the marks of now, to compare with those of an earlier read; called after `describe`.
+
+        What is read afterwards is as new, or newer.
+        """
         ...
 
     def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
@@ -272,7 +275,7 @@ class ReadOnlyClient:
 
     where: str  # what is read, as in "known from the file /acls.jsonl only"
 
-    def marks(self) -> Marks:
+    def marks(self, earlier: Earlier | None = None) -> Marks:
         return Marks()
 
     def login(self) -> Login:

@@ -165,7 +165,7 @@ class FileClient:
             cluster_id=self.cluster._load()["cluster_id"], migrating=bool(self.cluster.fault("migrating"))
         )
 
-    def marks(self) -> Marks:
+    def marks(self, earlier: Earlier | None = None) -> Marks:
         return Marks()
 
     def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:

@@ -642,11 +642,16 @@ def test_a_deletion_names_every_field_so_that_nothing_else_can_match():
     )
 
 
+def listing(*resources: object) -> SimpleNamespace:
+    """An answer with all ACLs, as it comes: undecoded."""
+    return SimpleNamespace(decoded=SimpleNamespace(error_code=0, resources=list(resources)))
+
+
 def test_a_word_newer_than_aclweb_is_read_and_reported_and_not_dropped():
     acl = SimpleNamespace(principal="User:bob", host="*", operation=99, permission_type=3)
     resource = SimpleNamespace(resource_type=2, resource_name="t", pattern_type=3, acls=[acl])
 
-    reading = offline(Answers(SimpleNamespace(error_code=0, resources=[resource]))).read_acls()
+    reading = offline(Answers(listing(resource))).read_acls()
 
     assert [binding.operation.name for binding in reading.bindings] == ["UNKNOWN"]
     assert "does not know" in reading.problems[0].sentence
@@ -658,7 +663,7 @@ def test_a_pattern_type_that_no_broker_of_today_has_is_read_as_unknown(code):
     acl = SimpleNamespace(principal="User:bob", host="*", operation=3, permission_type=3)
     resource = SimpleNamespace(resource_type=2, resource_name="t", pattern_type=code, acls=[acl])
 
-    reading = offline(Answers(SimpleNamespace(error_code=0, resources=[resource]))).read_acls()
+    reading = offline(Answers(listing(resource))).read_acls()
 
     assert [binding.pattern_type.name for binding in reading.bindings] == ["UNKNOWN"]
     assert "does not know" in reading.problems[0].sentence

@@ -46,7 +46,7 @@ class Answers:
         self._may_fail("describe")
         return self.facts
 
-    def marks(self) -> Marks:
+    def marks(self, earlier: Earlier | None = None) -> Marks:
         return Marks()
 
     def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:

@@ -38,7 +38,7 @@ class Marked(Answers):
     read: list[str] = field(default_factory=list)
     known_names: list[frozenset[str]] = field(default_factory=list)
 
-    def marks(self) -> Marks:
+    def marks(self, earlier: Earlier | None = None) -> Marks:
         self._may_fail("marks")
         return Marks(
             {"n": self.acls_mark} if self.acls_mark else None,

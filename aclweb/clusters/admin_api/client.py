@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from kafka.protocol.admin import (
     DescribeClusterRequest,
@@ -28,7 +28,7 @@ from aclweb.acl.model import (
     Operation,
     ResourceType,
 )
-from aclweb.clusters.admin_api.errors import require_success
+from aclweb.clusters.admin_api.errors import not_understood, require_success
 from aclweb.clusters.admin_api.login import principal_of
 from aclweb.clusters.admin_api.messages import (
     ANY,
@@ -43,6 +43,7 @@ from aclweb.clusters.admin_api.messages import (
 )
 from aclweb.clusters.admin_api.rights import may_alter, may_describe_configs
 from aclweb.clusters.admin_api.session import Node, Session
+from aclweb.clusters.admin_api.undecoded import AllAclsRequest, UndecodedAcls
 from aclweb.clusters.admin_api.visibility import names_known
 from aclweb.clusters.admin_api.write import write
 from aclweb.clusters.broker_settings import BrokerSettings, ClusterSettings, combined_settings, is_asked
@@ -81,6 +82,10 @@ _METADATA_LEVELS = (
 
 class AdminClient:
     """One open connection to the brokers of a cluster, and what it has learnt of them."""
+
+    # The list of all ACLs that `read_acls` is to decode, and those that say what this login sees.
+    _all_acls: UndecodedAcls | None = None
+    _own_acls: tuple[AclBinding, ...] | None = None
 
     def __init__(self, connection: Connection) -> None:
         self._session = Session(connection)
@@ -149,17 +154,61 @@ class AdminClient:
                     return known[-1]
         return self._session.library_version()
 
-    def marks(self) -> Marks:
-        return Marks()
+    def marks(self, earlier: Earlier | None = None) -> Marks:
+        """Return which broker listed the ACLs, and the digest of what it listed; that of the earlier read if it may."""
+        before = earlier.marks.acls if earlier is not None else None
+        self._all_acls = self._ask_for_all(before)
+        found = {"broker": self._session.asked_last, "digest": self._all_acls.digest}
+        if found == before:
+            self._own_acls = self._ask_for_own()
+        return Marks(found)
 
     def read_acls(self, earlier: Earlier | None = None) -> AclSnapshot:
-        answer = self._session.ask(lambda: describe_acls(ANY), "its ACLs")
+        bindings = self._decoded()
+        return AclSnapshot(bindings, tuple(too_new(one) for one in bindings if one.has_unknown))
+
+    def _ask_for_all(self, before: Mapping[str, Any] | None) -> UndecodedAcls:
+        """Return the list of all ACLs, undecoded. before: the marks of an earlier read, whose broker is asked first."""
+        if before is not None:
+            self._session.prefer(before["broker"])
+        make = functools.partial(describe_acls, ANY, request=AllAclsRequest)
+        answer: UndecodedAcls = self._session.ask(make, "its ACLs")
+        return answer
+
+    def _ask_for_own(self) -> tuple[AclBinding, ...] | None:
+        """Return the ACLs on which it depends what this login sees; None where that may be any.
+
+        None of them is of an unknown type: a cluster that has one is read whole.
+        """
+        principal = self.login().principal
+        if principal is None:
+            return None
+        found: list[AclBinding] = []
+        for kind, of in (
+            (ResourceType.CLUSTER, None),
+            (ResourceType.TOPIC, ANY_USER),
+            (ResourceType.TOPIC, principal),
+        ):
+            answer = self._session.ask(functools.partial(describe_acls, kind.code, of), "its ACLs")
+            if answer.error_code != NONE:
+                return None
+            found += bindings_in(answer)
+        # Where no topic has an ACL at all, the default decides, and these do not show that.
+        return tuple(found) if any(one.resource_type is ResourceType.TOPIC for one in found) else None
+
+    def _decoded(self) -> tuple[AclBinding, ...]:
+        """Return all ACLs as they were listed when the marks were taken, or now."""
+        listed, self._all_acls = self._all_acls or self._ask_for_all(None), None
+        try:
+            answer = listed.decoded
+            bindings = tuple(dict.fromkeys(bindings_in(answer)))
+        except Exception as error:
+            raise not_understood("its ACLs", self._session.where) from error
         if answer.error_code == UNKNOWN_SERVER_ERROR:
             raise ClusterError(self._poisoned(), state=ClusterState.UNREADABLE)
         session = self._session
         require_success(answer.error_code, "list the ACLs", session.where, session.options, needed="Describe")
-        bindings = tuple(dict.fromkeys(bindings_in(answer)))
-        return AclSnapshot(bindings, tuple(too_new(one) for one in bindings if one.has_unknown))
+        return bindings
 
     def _poisoned(self) -> str:
         """Say where an ACL sits that makes the brokers refuse to list any."""
@@ -235,7 +284,10 @@ class AdminClient:
                 undeclared=authorizer_settings.undeclared - {"allow_everyone"},
             )
         login, listed = self.login(), self._groups_of_all is not None
-        if not self._still_holds(login, acls):
+        held = acls.bindings
+        if acls.patterns is not None:  # they are as an earlier read found them
+            held = self._own_acls if self._own_acls is not None else self._decoded()
+        if not self._still_holds(login, held):
             # A right came or went while names were read, so that they prove nothing.
             return replace(
                 names_known(
@@ -250,13 +302,13 @@ class AdminClient:
             )
         return names_known(
             login,
-            acls.bindings,
+            held,
             authorizer_settings,
             groups_listed=listed,
             all_brokers=bool(self._groups_of_all),
         )
 
-    def _still_holds(self, login: Login, acls: AclSnapshot) -> bool:
+    def _still_holds(self, login: Login, held: Sequence[AclBinding]) -> bool:
         """Whether what everybody and this login may do with topics is still as it was in these ACLs."""
         for principal in {ANY_USER, login.principal or ANY_USER}:
             answer = self._session.ask(
@@ -264,9 +316,7 @@ class AdminClient:
             )
             now = set(bindings_in(answer))
             before = {
-                one
-                for one in acls.bindings
-                if one.resource_type is ResourceType.TOPIC and one.principal == principal
+                one for one in held if one.resource_type is ResourceType.TOPIC and one.principal == principal
             }
             if answer.error_code != NONE or before != now:
                 return False

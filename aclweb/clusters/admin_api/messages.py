@@ -69,8 +69,10 @@ UNSUPPORTED_SASL_MECHANISM = 33
 ANY = 1
 
 
-def describe_acls(resource_type: int, principal: str | None = None) -> Any:
-    return DescribeAclsRequest(
+def describe_acls(
+    resource_type: int, principal: str | None = None, *, request: type[Any] = DescribeAclsRequest
+) -> Any:
+    return request(
         resource_type_filter=resource_type,
         resource_name_filter=None,
         pattern_type_filter=ANY,

@@ -219,6 +219,17 @@ class Session:
         except Exception as error:
             raise not_understood(what, self.where) from error
 
+    @property
+    def asked_last(self) -> int | None:
+        """The number of the broker that has answered last where any may; None where none is known."""
+        return self.nodes[0].number if self.nodes else None
+
+    def prefer(self, number: object) -> None:
+        """Ask the broker of this number first from now on, if it is there and answers."""
+        found = next((node for node in self.answering() if node.number == number), None)
+        if found is not None:
+            self._prefer(found)
+
     def _prefer(self, node: Node) -> None:
         """Ask this broker first from now on."""
         if node is not self.nodes[0]:

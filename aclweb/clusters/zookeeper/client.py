@@ -66,7 +66,7 @@ class ZooKeeperClient:
                 migrating=shows_migration(answers["/migration"]),
             )
 
-    def marks(self) -> Marks:
+    def marks(self, earlier: Earlier | None = None) -> Marks:
         with self._session.reading("its ACLs"):
             self._marks = marks_of(self._session)
             return self._marks

@@ -96,7 +96,7 @@ def _read(cluster: Cluster, client: ClusterClient | None, last: LastRead) -> Sna
             return _read(cluster, opened, last)
     facts = client.describe()
     earlier = last.earlier(facts.cluster_id)
-    marks = client.marks()
+    marks = client.marks(earlier)
     acls = _acls(client, marks, earlier)
     problems = list(acls.problems)
     if facts.migrating:
