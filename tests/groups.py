@@ -29,6 +29,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.turns import is_due
+
 
 @dataclass(frozen=True)
 class Server:
@@ -89,8 +91,11 @@ def group_of(item: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test the marks of its servers, before marks select."""
+    """Give each test the marks of its servers, before marks select; what has its turn another day is thorough."""
     for item in items:
+        turns = item.get_closest_marker("turns")
+        if turns and not is_due(*turns.args):
+            item.add_marker("thorough")
         group = item.stash[_GROUP] = group_of(item)
         for mark in {server.mark for server in servers_of(item)}:
             item.add_marker(mark)

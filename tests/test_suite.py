@@ -43,24 +43,27 @@ def test_the_tests_that_planted_mistakes_are_asked_of_are_there():
     assert [name for file, name in left_out if f"def {name}(" not in (TESTS.parent / file).read_text()] == []
 
 
-def thorough_tests():
-    """Yield each test with the mark `thorough`, and the test that is named in it."""
+LEFT_OUT_BY = ("pytest.mark.thorough", "pytest.mark.turns")
+
+
+def left_out_tests():
+    """Yield each test that some runs leave out, and the test that is named in its mark."""
     for file in TESTS.rglob("test_*.py"):
         text = file.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)) if "pytest.mark.thorough" in text else ():
+        for node in ast.walk(ast.parse(text)) if any(mark in text for mark in LEFT_OUT_BY) else ():
             if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
                 continue
             for mark in node.decorator_list:
                 for call in ast.walk(mark):
-                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.thorough":
+                    if isinstance(call, ast.Call) and ast.unparse(call.func) in LEFT_OUT_BY:
                         (named,) = call.keywords
                         assert (named.arg, type(named.value)) == ("instead", ast.Constant), node.name
                         whole = call is mark
                         yield f"{file.relative_to(TESTS.parent)}::{node.name}", named.value.value, whole
 
 
-def test_each_thorough_test_names_one_that_every_run_asks_instead():
-    found = list(thorough_tests())
+def test_each_test_that_is_left_out_names_one_that_every_run_asks_instead():
+    found = list(left_out_tests())
     left_out = {name for name, _, whole in found if whole}
 
     assert len(left_out) > 20
