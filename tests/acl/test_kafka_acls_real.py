@@ -157,6 +157,9 @@ def a_story(tool: RealTool) -> None:
     assert not any(acl.resource_name == "orders" for acl in tool.expected)
 
 
+@pytest.mark.turns(
+    3, 2, instead="tests/acl/test_kafka_acls.py::test_every_recorded_answer_of_the_real_tool_is_ours"
+)
 def test_the_tool_in_java_does_with_a_kraft_broker_what_its_plan_says(kafka44, tmp_path):
     tool = RealTool("4.3.1", kafka44, tmp_path)
     wipe(kafka44)
@@ -168,7 +171,7 @@ def test_the_tool_in_java_does_with_a_kraft_broker_what_its_plan_says(kafka44, t
 
 
 @pytest.mark.thorough(
-    instead="tests/acl/test_kafka_acls_real.py::test_the_tool_in_java_does_with_a_kraft_broker_what_its_plan_says"
+    instead="tests/acl/test_kafka_acls.py::test_every_recorded_answer_of_the_real_tool_is_ours"
 )
 def test_the_tool_in_scala_does_with_a_zookeeper_broker_what_its_plan_says(kafka39, tmp_path):
     tool = RealTool("3.9.2", kafka39, tmp_path)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.samples import BINDINGS, ODD_LOG
+from tests.pipeline import plain
+from tests.pipeline.samples import BINDINGS, ODD_LOG, RULES
 from tests.pipeline.usage_job import run
 from tests.real_outputs import DATA
 
@@ -48,6 +49,12 @@ def elsewhere(spark, tmp_path_factory) -> tuple[str, Path]:
 def usage(spark, logs, snapshot_file, tmp_path_factory) -> Path:
     """The result of a usage job on all logs."""
     return run(spark, snapshot_file, logs, tmp_path_factory.mktemp("out") / "usage")
+
+
+@pytest.fixture(scope="session")
+def counted_plainly(logs) -> plain.Counted:
+    """What a plain program counts in all logs."""
+    return plain.count(logs, BINDINGS, RULES)
 
 
 @pytest.fixture(scope="session")

@@ -93,6 +93,11 @@ def rows_of(result: Path) -> dict[str, object]:
     return {table.name: pq.read_table(table).to_pylist() for table in tables}
 
 
+@pytest.mark.turns(
+    3,
+    0,
+    instead="tests/pipeline/test_job.py::test_each_request_is_found_as_often_and_when_a_plain_count_has_it",
+)
 def test_the_documented_command_gives_the_same_rows_on_a_cluster(
     cluster, here, some_logs, snapshot_file, tmp_path
 ):
@@ -112,7 +117,7 @@ def test_the_documented_command_gives_the_same_rows_on_a_cluster(
 
 
 @pytest.mark.thorough(
-    instead="tests/pipeline/test_cluster.py::test_the_documented_command_gives_the_same_rows_on_a_cluster"
+    instead="tests/pipeline/test_job.py::test_each_request_is_found_as_often_and_when_a_plain_count_has_it"
 )
 def test_spark_submit_decides_where_the_job_runs(cluster, here, some_logs, snapshot_file, tmp_path):
     """The master, the settings and the code come from spark-submit alone; the project is on no path."""
@@ -157,7 +162,7 @@ def test_an_executor_that_cannot_do_its_part_is_named_with_what_it_lacks(cluster
 
 
 @pytest.mark.thorough(
-    instead="tests/pipeline/test_cluster.py::test_the_documented_command_gives_the_same_rows_on_a_cluster"
+    instead="tests/pipeline/test_job.py::test_each_request_is_found_as_often_and_when_a_plain_count_has_it"
 )
 def test_a_worker_that_is_killed_in_mid_job_costs_no_row(snapshot_file, tmp_path):
     need_java()

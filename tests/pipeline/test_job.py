@@ -15,13 +15,13 @@ from aclweb.pipeline import results
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.results import ResultError, new_result
 from tests.pipeline import plain
-from tests.pipeline.samples import BINDINGS, ODD_LOG, RULES
+from tests.pipeline.samples import BINDINGS, ODD_LOG
 from tests.pipeline.usage_job import manifest_of, run
 
 
 @pytest.fixture(scope="module")
-def expected(logs) -> plain.Counted:
-    return plain.count(logs, BINDINGS, RULES)
+def expected(counted_plainly) -> plain.Counted:
+    return counted_plainly
 
 
 @pytest.mark.spark

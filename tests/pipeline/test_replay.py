@@ -18,7 +18,6 @@ from aclweb.acl.notation.files import write_delta
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.replaying import CHANGES
 from tests.builders import acl, allow, deny
-from tests.pipeline import plain
 from tests.pipeline.made_logs import saying
 from tests.pipeline.samples import BINDINGS, RULES
 from tests.pipeline.test_pages import of_arrow, on_the_page
@@ -36,11 +35,11 @@ EDIT = Delta(
 
 
 @pytest.fixture(scope="module")
-def expected(logs) -> dict[tuple[Any, ...], tuple[str, int]]:
+def expected(counted_plainly) -> dict[tuple[Any, ...], tuple[str, int]]:
     """Return what becomes of each request, and how often it was logged."""
     before, after = AclIndex(BINDINGS), AclIndex(EDIT.applied_to(BINDINGS))
     lines: Counter[tuple[Any, ...]] = Counter()
-    for (*asked, _allowed), count in plain.count(logs, BINDINGS, RULES).requests.items():
+    for (*asked, _allowed), count in counted_plainly.requests.items():
         lines[tuple(asked)] += count
     found = {}
     for words, count in lines.items():
