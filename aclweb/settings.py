@@ -493,6 +493,7 @@ CELERY_TASK_QUEUES = [Queue(name) for name in ("changes", "syncs", "searches")]
 CELERY_TASK_DEFAULT_QUEUE = "changes"
 CELERY_TASK_ROUTES = {
     "changes.compute_next": {"queue": "searches"},
+    "changes.compare_next_move": {"queue": "searches"},
     "changes.*": {"queue": "changes"},
     "inventory.sync*": {"queue": "syncs"},
     "inventory.check_next": {"queue": "syncs"},

@@ -41,7 +41,7 @@ from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
 
 _DECLARED = ("super_users", "allow_everyone", "service")
-_LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
+LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
 """A file is of the machine of the site, of which no program names one."""
 
 
@@ -65,7 +65,7 @@ class NewClusterSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField(
         help_text="The short name in its addresses, such as prod-eu; it stays the same."
     )
-    kind = serializers.CharField(help_text=f"One of {', '.join(_LIVE_KINDS)}.")
+    kind = serializers.CharField(help_text=f"One of {', '.join(LIVE_KINDS)}.")
     address = serializers.CharField(help_text="Such as broker-1:9092,broker-2:9092.")
     options = serializers.DictField(
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
@@ -94,9 +94,9 @@ class NewClusterSerializer(serializers.Serializer[Any]):
     )
 
     def validate_kind(self, kind: str) -> str:
-        if kind not in _LIVE_KINDS:
+        if kind not in LIVE_KINDS:
             raise serializers.ValidationError(
-                f"{kind[:60]!r} is no kind of a live cluster; use {', '.join(_LIVE_KINDS)}."
+                f"{kind[:60]!r} is no kind of a live cluster; use {', '.join(LIVE_KINDS)}."
             )
         return kind
 
@@ -109,7 +109,7 @@ class NewClusterSerializer(serializers.Serializer[Any]):
         return text
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        _refuse_unknown(self)
+        refuse_unknown(self)
         return attrs
 
 
@@ -129,7 +129,7 @@ class ClusterList(generics.ListAPIView[Cluster]):
     )
     def post(self, request: Request) -> Response:
         """Make a live cluster known, switched off for changes; administrators of the site may do so."""
-        person = _site_administrator(request)
+        person = site_administrator(request)
         given = NewClusterSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         asked = given.validated_data
@@ -140,7 +140,7 @@ class ClusterList(generics.ListAPIView[Cluster]):
                 cluster = registering.add(actor=person, within=within, **asked)
                 declare(cluster=cluster, actor=person, **told)
         except registering.RegisteringError as error:
-            raise ValidationError(_faults(error)) from error
+            raise ValidationError(faults(error)) from error
         except AclError as error:
             raise ValidationError({"super_users": str(error)}) from error
         if not cluster.is_paused:
@@ -150,7 +150,7 @@ class ClusterList(generics.ListAPIView[Cluster]):
         return Response(answer, status=status.HTTP_201_CREATED, headers={"Location": address})
 
 
-def _faults(error: registering.RegisteringError) -> dict[str, Any]:
+def faults(error: registering.RegisteringError) -> dict[str, Any]:
     """Return what is wrong under the names of the body; client settings under `options`."""
     fields = NewClusterSerializer().fields
     found: dict[str, Any] = {
@@ -164,11 +164,11 @@ def _faults(error: registering.RegisteringError) -> dict[str, Any]:
     return found | ({"options": of_options} if of_options else {})
 
 
-def _site_administrator(request: Request) -> User:
+def site_administrator(request: Request, what: str = "Adding clusters is") -> User:
     """Return the person who asks, if that person administers the site and asks for all of it."""
     if isinstance(request.user, User) and request.user.only_cluster is not None:
-        raise PermissionDenied("This API token is limited to one cluster, so it adds no other.")
-    return require_site_administrator(request.user, "Adding clusters is")
+        raise PermissionDenied("This API token is limited to one cluster, so it adds and removes none.")
+    return require_site_administrator(request.user, what)
 
 
 class AskedClusterSerializer(serializers.Serializer[Any]):
@@ -188,13 +188,13 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
         return _known_service(name)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        _refuse_unknown(self)
+        refuse_unknown(self)
         if not attrs:
             raise serializers.ValidationError(f"Nothing to change: give one of {', '.join(self.fields)}.")
         return attrs
 
 
-def _refuse_unknown(given: serializers.Serializer[Any]) -> None:
+def refuse_unknown(given: serializers.Serializer[Any]) -> None:
     """Raise ValidationError for each name of a body that has no meaning here, which may be a typing error."""
     known = ", ".join(given.fields)
     unknown = sorted(set(given.initial_data) - set(given.fields))
@@ -218,7 +218,7 @@ class ClusterDetail(APIView):
 
         All of it is done, or nothing. A cluster that is resumed is synced soon.
         """
-        cluster, person = _administered(request, slug)
+        cluster, person = administered(request, slug)
         given = AskedClusterSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         asked, resumed = given.validated_data, False
@@ -302,7 +302,7 @@ class ClusterCheck(APIView):
     @extend_schema(operation_id="check", responses=CheckSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The newest test of a cluster's connection, line by line; who administers the cluster may read it."""
-        cluster, _person = _administered(request, slug)
+        cluster, _person = administered(request, slug)
         check = checks.latest(cluster)
         if check is None:
             raise Http404(
@@ -316,13 +316,13 @@ class ClusterCheck(APIView):
 
         It stores nothing of the cluster and writes nothing to it.
         """
-        cluster, person = _administered(request, slug)
+        cluster, person = administered(request, slug)
         answer = CheckSerializer(checks.ask(cluster=cluster, actor=person)).data
         address = reverse("api:check", args=[cluster.slug])
         return Response(answer, status=status.HTTP_202_ACCEPTED, headers={"Location": address})
 
 
-def _administered(request: Request, slug: str) -> tuple[Cluster, User]:
+def administered(request: Request, slug: str) -> tuple[Cluster, User]:
     """Return the cluster and the person who asks, if that person administers it."""
     cluster = cluster_or_404(request.user, slug)
     require(request.user, "administer", cluster)

@@ -13,9 +13,11 @@ from aclweb.api import (
     findings,
     insights,
     log_sources,
+    moves,
     needs,
     owners,
     principals,
+    removals,
     views,
 )
 
@@ -26,6 +28,10 @@ urlpatterns = [
     path("v1/clusters/", clusters.ClusterList.as_view(), name="clusters"),
     path("v1/clusters/<slug:slug>/", clusters.ClusterDetail.as_view(), name="cluster"),
     path("v1/clusters/<slug:slug>/check/", clusters.ClusterCheck.as_view(), name="check"),
+    path("v1/clusters/<slug:slug>/move/", moves.ClusterMove.as_view(), name="move"),
+    path("v1/clusters/<slug:slug>/move/switch/", moves.SwitchMove.as_view(), name="move-switch"),
+    path("v1/clusters/<slug:slug>/removal/", removals.ClusterRemoval.as_view(), name="removal"),
+    path("v1/removed-clusters/", removals.RemovedClusters.as_view(), name="removed-clusters"),
     path("v1/clusters/<slug:slug>/acls/", views.AclList.as_view(), name="acls"),
     path("v1/clusters/<slug:slug>/affecting/", views.Affecting.as_view(), name="affecting"),
     path("v1/clusters/<slug:slug>/decide/", views.Decide.as_view(), name="decide"),

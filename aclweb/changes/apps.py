@@ -8,6 +8,7 @@ from django.apps import AppConfig
 _VERBS = (
     "aclweb.changes.gate_settings",
     "aclweb.changes.management.commands.change",
+    "aclweb.changes.moving.switching",
     "aclweb.changes.removed_clusters",
     "aclweb.changes.review",
     "aclweb.changes.rollout",

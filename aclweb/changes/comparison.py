@@ -222,21 +222,29 @@ def compare(left: Side, right: Side, *, computed: Computation | None = None) -> 
     delta, impact, left_out = _kept.remember(asked, lambda: _worked_out(left, right, computed))
     if impact is None and (done := finished(comparison(left, right))):
         impact, left_out = done.impact, frozenset(done.left_out)
+    return told(left, right, delta, impact, left_out)
+
+
+def told(
+    left: Side, right: Side, delta: Delta, impact: Impact | None, left_out: frozenset[str]
+) -> Comparison:
+    """Return what differs, of which the impact is worked out already; None where it was too much."""
     topics = [set(side.view.loaded.names[ResourceType.TOPIC]) for side in (left, right)]
+    settings = _settings(left.view.settings, right.view.settings)
     too_much = ""
     if impact is None:
-        others = [each.noun for each in _settings(left.view.settings, right.view.settings) if each.differs]
-        settings = f" and otherwise ({', '.join(others)})" if others else ""
+        others = [each.noun for each in settings if each.differs]
+        otherwise = f" and otherwise ({', '.join(others)})" if others else ""
         too_much = (
             f"{left.words} and {right.words} differ in "
-            f"{number_of(len(delta.add) + len(delta.remove), 'ACL')}{settings}: "
+            f"{number_of(len(delta.add) + len(delta.remove), 'ACL')}{otherwise}: "
             "too much to compare as access while a page waits."
         )
     return Comparison(
         left=left,
         right=right,
         delta=delta,
-        settings=_settings(left.view.settings, right.view.settings),
+        settings=settings,
         impact=impact,
         too_much=too_much,
         only_left=len(topics[0] - topics[1]),
@@ -252,7 +260,7 @@ def compute(
 
     with_acls: whether the answers have the ACLs that settle them.
     """
-    return _impact(left, right, _delta(left, right), budget, watch, with_acls=with_acls)
+    return _impact(left, right, between(left, right), budget, watch, with_acls=with_acls)
 
 
 _Worked = tuple[Delta, Impact | None, frozenset[str]]
@@ -270,7 +278,7 @@ _kept: Kept[_Worked] = Kept(_weight, TooCostly)
 
 def _worked_out(left: Side, right: Side, computed: Computation | None = None) -> _Worked:
     """Return the ACLs that differ and the answers that do, None where those would take long, and who is left out."""
-    delta = _delta(left, right)
+    delta = between(left, right)
     computed = computed or finished(comparison(left, right))
     if computed is not None and computed.impact is not None:
         return delta, computed.impact, frozenset(computed.left_out)
@@ -319,7 +327,8 @@ def _impact(
     return found(alike), one_sided
 
 
-def _delta(left: Side, right: Side) -> Delta:
+def between(left: Side, right: Side) -> Delta:
+    """Return the ACLs that only one side has, as the delta that leads from left to right."""
     if left.index is right.index:
         return Delta()
     return Delta.between(left.index.bindings, right.index.bindings)

@@ -27,6 +27,8 @@ from aclweb.acl.model import (
     shown,
 )
 from aclweb.changes.stored_impact import KeepsImpact
+from aclweb.changes.stored_moves import MOVES as MOVES
+from aclweb.changes.stored_moves import Move as Move
 from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.job_rows import JobRow, JobRows
 from aclweb.inventory.leases import Leased

@@ -30,6 +30,7 @@ class Side:
 
     moment: the one of the past that `view` is about; None for now. draft: what nobody has
     saved, and what sentences call it. new_topics: names that count as if they existed.
+    called: what sentences call it instead, where that is not a moment of the cluster.
     """
 
     view: ClusterView
@@ -37,6 +38,7 @@ class Side:
     change: Change | None = None
     draft: tuple[str, Delta] | None = None
     new_topics: tuple[str, ...] = ()
+    called: str = ""
 
     @computed_once
     def index(self) -> AclIndex:
@@ -47,6 +49,8 @@ class Side:
     @property
     def words(self) -> str:
         """`prod-eu as of revision 3, with CR-7`, as the sentences of a page name this side."""
+        if self.called:
+            return self.called
         if self.draft is not None:
             return self.draft[0]
         when = f"as of {self.moment.words}" if self.moment is not None else "now"

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from aclweb.acl.model import number_of
 from aclweb.audit import trail
-from aclweb.changes.models import COMPUTATIONS, UNDER_WAY, Change, ChangeItem
-from aclweb.inventory import leases
+from aclweb.changes import rollout
+from aclweb.changes.models import COMPUTATIONS, UNDER_WAY, Change, ChangeItem, Move
 from aclweb.inventory.admin import removing
 from aclweb.inventory.models import Cluster
 
@@ -31,7 +31,7 @@ _WAITING = (
 
 def why_not_now(cluster: Cluster) -> str:
     """Return which change keeps the cluster from being removed at this moment; empty where none does."""
-    writing = Change.objects.filter(leases.is_held(), cluster=cluster, state__in=UNDER_WAY).first()
+    writing = rollout.being_written(cluster)
     if writing is None:
         return ""
     return f"{writing.key} is being written to {cluster.name} now; remove the cluster when that has ended."
@@ -66,6 +66,8 @@ def _end(cluster: Cluster, actor: trail.Named | str) -> str:
         _withdraw(change, cluster, actor)
     of_cluster = Q(cluster=cluster) | Q(other_cluster=cluster)
     COMPUTATIONS.cancel_all(of_cluster, removing.ended(cluster))
+    # With the login that they were to log in by.
+    Move.objects.filter(cluster=cluster).delete()
     return f"Withdrawn: {number_of(len(changes), 'change request')}." if changes else ""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from aclweb.celery import app
 from aclweb.changes import computing, rollout
 from aclweb.changes.models import COMPUTATIONS
+from aclweb.changes.moving import tasks as moving_tasks
 from aclweb.inventory import leases
 from aclweb.inventory.work import pulses
 
@@ -46,6 +47,7 @@ def _sweep() -> None:
         apply_change.delay(waiting)
     if COMPUTATIONS.are_waiting():
         enqueue_computing()
+    moving_tasks.enqueue_what_waits()
     computing.forget_old()
 
 

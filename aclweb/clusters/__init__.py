@@ -60,6 +60,7 @@ __all__ = [
     "Watch",
     "connect",
     "kind_named",
+    "live_kinds",
     "why_no_broker_holds",
 ]
 
@@ -71,6 +72,12 @@ def kind_named(name: str) -> ClusterKind:
     return KINDS.get(name) or ClusterKind(
         name=name, source="an unknown source", called="the source", address_form="none", open=_refuse
     )
+
+
+def live_kinds() -> tuple[ClusterKind, ...]:
+    """Return the kinds that have an address to connect to, that of most clusters of today first."""
+    live = (kind for kind in KINDS.values() if kind.options)
+    return tuple(sorted(live, key=lambda kind: not kind.has_bootstrap_address))
 
 
 def connect(connection: Connection) -> ClusterClient:

@@ -11,11 +11,14 @@ from django.test import Client
 from aclweb.accounts import tokens
 from aclweb.accounts.models import Grant, Role
 from aclweb.audit.models import Event
-from aclweb.clusters import ClusterError, ClusterState
+from aclweb.changes import moving
+from aclweb.changes.models import Move
+from aclweb.clusters import ClusterError, ClusterFacts, ClusterState
 from aclweb.inventory.checks import running
 from aclweb.inventory.current import connection_of
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
+from aclweb.inventory.sync.run import sync
 from aclweb.inventory.work import scheduling
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers, topics
@@ -278,7 +281,10 @@ def test_only_an_administrator_of_the_site_adds_clusters(cluster, dot, root, eve
 
     assert [answer.status_code for answer in answers] == [403, 403, 403]
     assert answers[0].json()["detail"].startswith("Adding clusters is for administrators of the site,")
-    assert answers[2].json()["detail"] == "This API token is limited to one cluster, so it adds no other."
+    assert (
+        answers[2].json()["detail"]
+        == "This API token is limited to one cluster, so it adds and removes none."
+    )
     assert [each.slug for each in Cluster.objects.all()] == ["test-eu"]
 
 
@@ -365,3 +371,113 @@ def test_a_token_endpoint_that_is_not_listed_is_refused_here_too(root, enqueued,
     assert (refused.status_code, made.status_code) == (400, 201)
     assert list(refused.json()["options"]) == [f"{start}token.endpoint.url"]
     assert SECRET not in refused.content.decode() + made.content.decode()
+
+
+MOVE = f"{URL}move/"
+WANTED = {
+    "kind": "admin",
+    "address": "b1.example:9092",
+    "options": {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "aclweb",
+        "sasl.password": "n0body-may-see-this",
+    },
+}
+HELD = [allow("User:bob", "READ", "orders")]
+
+
+def reading(bindings, cluster_id="kafka-1") -> Answers:
+    return Answers(list(bindings), topics("orders"), [], facts=ClusterFacts(cluster_id=cluster_id))
+
+
+@pytest.fixture
+def keeper(cluster, enqueued, monkeypatch):
+    """The cluster, read from ZooKeeper so far."""
+    monkeypatch.setattr("aclweb.changes.moving.tasks.enqueue", lambda: None)
+    Cluster.objects.update(kind="zookeeper", address="zk.example:2181", authorizer="acl", kafka_version="3.9")
+    sync(cluster, client=reading(HELD))
+    return cluster
+
+
+def post(asked, url, /, **given):
+    return asked.post(url, given, content_type="application/json")
+
+
+def test_a_program_compares_and_moves_a_cluster(keeper, dot, enqueued):
+    asked = program(dot)
+    assert asked.get(MOVE).status_code == 404
+
+    begun = post(asked, MOVE, **WANTED)
+    assert (begun.status_code, begun["Location"]) == (202, MOVE)
+    assert (begun.json()["state"], begun.json()["found"]) == ("QUEUED", None)
+    assert post(asked, f"{MOVE}switch/", number=begun.json()["number"]).status_code == 409
+    moving.run_next("worker", lambda _: reading(HELD))
+
+    found = asked.get(MOVE).json()
+    assert (found["found"]["is_same"], found["found"]["differences"], found["refused"]) == (True, 0, "")
+    assert found["impact"]["gains"] == 0
+    assert "n0body" not in json.dumps(found)
+
+    moved = post(asked, f"{MOVE}switch/", number=found["number"])
+    assert (moved.status_code, moved.json()["kind"]) == (200, "admin")
+    assert enqueued == ["sync"]
+    assert ("dot", "cluster.moved") in told()
+
+
+def test_differences_are_accepted_in_so_many_words(keeper, dot):
+    asked = program(dot)
+    post(asked, MOVE, **WANTED)
+    moving.run_next("worker", lambda _: reading([*HELD, allow("User:cat", "READ", "orders")]))
+    number = asked.get(MOVE).json()["number"]
+
+    refused = post(asked, f"{MOVE}switch/", number=number)
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("Nothing was moved. Access differs between both sides.")
+    assert post(asked, f"{MOVE}switch/", number=number, accept_differences=True).status_code == 200
+
+
+def test_a_move_that_cannot_be_stores_nothing(keeper, dot):
+    asked = program(dot)
+
+    for given in (
+        WANTED | {"address": "b1"},
+        WANTED | {"kind": "snapshot"},
+        WANTED | {"colour": "red"},
+        {"kind": "admin"},
+    ):
+        answer = post(asked, MOVE, **given)
+        assert answer.status_code == 400, given
+        assert "n0body" not in answer.content.decode()
+    assert asked.delete(MOVE).status_code == 204
+    assert not Move.objects.exists()
+
+
+def test_a_program_reads_what_a_removal_keeps_and_removes_the_cluster(cluster, root, monkeypatch):
+    monkeypatch.setattr("aclweb.inventory.admin.deleting.delete_removed.delay", lambda: None)
+    asked = program(root)
+
+    plan = asked.get(f"{URL}removal/").json()
+    assert plan["kept"][0].startswith("The audit trail")
+    assert any(sentence.startswith("Its login, at once.") for sentence in plan["deleted"])
+
+    wrong = post(asked, f"{URL}removal/", confirm="test-us")
+    assert (wrong.status_code, Cluster.objects.count()) == (409, 1)
+    assert wrong.json()["detail"] == (
+        "Nothing was removed. This is not the name of the cluster; type test-eu to remove it."
+    )
+    assert post(asked, f"{URL}removal/").status_code == 400
+
+    gone = post(asked, f"{URL}removal/", confirm="test-eu").json()
+    assert (gone["slug"], gone["removed_by"], gone["deleted_at"]) == ("test-eu", "root", None)
+    assert asked.get(URL).status_code == 404
+    assert [each["number"] for each in asked.get("/api/v1/removed-clusters/").json()["results"]] == [
+        gone["number"]
+    ]
+
+
+def test_only_administrators_of_the_site_remove_clusters(cluster, dot, root):
+    for asked in (program(dot), program(root, cluster)):
+        assert asked.get(f"{URL}removal/").status_code == 403
+        assert post(asked, f"{URL}removal/", confirm="test-eu").status_code == 403
+    assert Cluster.objects.count() == 1

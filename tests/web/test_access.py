@@ -91,6 +91,9 @@ TABLE: dict[str, Row] = {
     "replace-file": Row(f"{C}file/", (302, 404, 403, 403, 403, 302), "post"),
     "connection": Row(f"{C}connection/", (302, 404, 403, 403, 403, 200)),
     "connection-test": Row(f"{C}connection/test/", (302, 404, 403, 403, 403, 302), "post"),
+    "move": Row(f"{C}move/", (302, 404, 403, 403, 403, 200)),
+    # Nothing is compared that could be switched to, which the page says.
+    "move-switch": Row(f"{C}move/switch/", (302, 404, 403, 403, 403, 302), "post"),
     "pause": Row(f"{C}pause/", (302, 404, 403, 403, 403, 302), "post"),
     "resume": Row(f"{C}resume/", (302, 404, 403, 403, 403, 302), "post"),
     "switch-changes": Row(f"{C}switch-changes/", (302, 404, 403, 403, 403, 302), "post"),
@@ -253,6 +256,13 @@ TABLE: dict[str, Row] = {
     "api:cluster": Row(A, API_SEEN),
     # Nobody has asked for a test.
     "api:check": Row(f"{A}check/", (401, 404, 403, 403, 403, 404)),
+    # Nobody has asked for a move.
+    "api:move": Row(f"{A}move/", (401, 404, 403, 403, 403, 404)),
+    "api:move-switch": Row(
+        f"{A}move/switch/", (401, 404, 403, 403, 403, 404), "post", {"number": 1}, as_json=True
+    ),
+    "api:removal": Row(f"{A}removal/", (401, 403, 403, 403, 403, 403), root=200),
+    "api:removed-clusters": Row("/api/v1/removed-clusters/", (401, 403, 403, 403, 403, 403), root=200),
     "api:acls": Row(f"{A}acls/", API_SEEN),
     "api:affecting": Row(f"{A}affecting/?resource=TOPIC:t", API_SEEN),
     "api:decide": Row(f"{A}decide/", API_SEEN, "post", QUESTION, as_json=True),

@@ -66,6 +66,11 @@ def waiting() -> list[int]:
     return list(Change.objects.filter(_claimable()).order_by("pk").values_list("pk", flat=True))
 
 
+def being_written(cluster: Cluster) -> Change | None:
+    """Return a change that a worker is writing to the cluster now; None where there is none."""
+    return Change.objects.filter(leases.is_held(), cluster=cluster, state__in=UNDER_WAY).first()
+
+
 def waiting_behind(change_id: int) -> list[int]:
     """Return the next change of the same cluster that waits for a worker, as a list of at most one id."""
     done = Change.objects.filter(pk=change_id).exclude(state__in=(State.QUEUED, *UNDER_WAY)).first()

@@ -120,25 +120,20 @@ def change(
 
     within: as `add` has it, for an address that differs. Raises RegisteringError with all that is wrong.
     """
-    faults: dict[str, str] = {}
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         before = Declaration.values_of(row)
-        _forgive_lost_keys(row)
-        source = _source_after(row, settings, faults)
-        if "address" in settings and source is not None:
-            settings["address"] = _address(source, settings["address"], within, faults, row.address)
-        differing = {name: value for name, value in settings.items() if getattr(row, name, None) != value}
-        if not differing and not faults:
+        differing = _change(row, within, settings)
+        if not differing:
             return False
-        _set(row, differing, faults)
         changed = set(differing)
         if "address" in differing:
-            row.held_to_hosts = within is not None
             changed.add("held_to_hosts")
         if changed & {"kind", "address", "options"}:
             row.read_marks = None  # another login may see other nodes
             changed.add("read_marks")
+        if "kind" in differing:
+            changed.add("settings_read")
         row.save(update_fields=sorted(changed))
         declared.keep(row, before=before, actor=actor, since=timezone.now())
         trail.record(
@@ -150,6 +145,32 @@ def change(
         )
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     return True
+
+
+def as_if_changed(cluster: Cluster, within: AllowedHosts | None = None, **settings: Any) -> Cluster:
+    """Return the cluster's row as `change` would leave it, and store nothing; raises RegisteringError as that does."""
+    row = Cluster.objects.select_related("revision").get(pk=cluster.pk)
+    _change(row, within, settings)
+    return row
+
+
+def _change(row: Cluster, within: AllowedHosts | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """Set on the row what differs, and return that; raises RegisteringError with all that is wrong."""
+    faults: dict[str, str] = {}
+    _forgive_lost_keys(row)
+    source = _source_after(row, settings, faults)
+    if "address" in settings and source is not None:
+        settings["address"] = _address(source, settings["address"], within, faults, row.address)
+    differing = {name: value for name, value in settings.items() if getattr(row, name, None) != value}
+    if not differing and not faults:
+        return {}
+    _set(row, differing, faults)
+    if "address" in differing:
+        row.held_to_hosts = within is not None
+    if "kind" in differing:
+        # What was read of brokers in the other way is read anew, or cannot be.
+        row.settings_read = None
+    return differing
 
 
 _TAKEN = "There is a cluster {slug!r} already; choose another name."

@@ -90,6 +90,11 @@ def _begin(cluster: Cluster, *, whole: bool) -> LastRead:
         return LastRead.of(cluster, whole=whole)
 
 
+def read_snapshot(cluster: Cluster, client: ClusterClient) -> Snapshot:
+    """Return all that the cluster answers now, of which nothing is stored; raises ClusterError."""
+    return _read(cluster, client, LastRead(cluster, timezone.now(), None))
+
+
 def _read(cluster: Cluster, client: ClusterClient | None, last: LastRead) -> Snapshot:
     if client is None:
         with connect(connection_of(cluster)) as opened:

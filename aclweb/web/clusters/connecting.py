@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.clusters import KINDS, ClusterError, ClusterKind
+from aclweb.clusters import ClusterError, ClusterKind, live_kinds
 from aclweb.clusters.connection import pem
 from aclweb.inventory import checks
 from aclweb.inventory.admin import pausing
@@ -36,12 +36,6 @@ _NEEDED = (
     ("DescribeConfigs", "--cluster", "to read authorizer, mapping rules and defaults"),
     ("Alter", "--cluster", "only to write approved changes"),
 )
-
-
-def live_kinds() -> tuple[ClusterKind, ...]:
-    """Return the kinds that have an address to connect to, that of most clusters of today first."""
-    live = (kind for kind in KINDS.values() if kind.options)
-    return tuple(sorted(live, key=lambda kind: not kind.has_bootstrap_address))
 
 
 def site_administrator(request: HttpRequest) -> User:
@@ -84,10 +78,9 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Show how a cluster is connected to whoever administers it, and change that."""
     cluster = _administered(request, slug)
     kind = _kind_asked(request) or cluster.source
-    if (
-        not kind.options or not cluster.source.options
-    ):  # a file, of which only name and declarations are edited
-        kind = cluster.source
+    if kind.name != cluster.kind and cluster.source.options:  # both ways are compared first
+        return redirect(reverse("move", args=[slug], query={"kind": kind.name}))
+    kind = cluster.source
     try:
         connection_of(cluster)
     except ClusterError as error:

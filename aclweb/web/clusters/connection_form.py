@@ -15,6 +15,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from aclweb.accounts.models import User
+from aclweb.changes import moving
+from aclweb.changes.models import Move
 from aclweb.clusters import AllowedHosts, ClusterKind
 from aclweb.clusters.connection import (
     BY_TOKEN,
@@ -198,8 +200,15 @@ class ConnectionForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, files: Any = None, *, kind: ClusterKind, cluster: Cluster | None = None
+        self,
+        data: Any = None,
+        files: Any = None,
+        *,
+        kind: ClusterKind,
+        cluster: Cluster | None = None,
+        moves: bool = False,
     ) -> None:
+        """moves: whether it only says where the cluster is read from, in another way than now."""
         self.kind, self.cluster = kind, cluster
         # Of another kind, of which some settings have another meaning, nothing is taken over but certificates.
         self.stored: dict[str, str] = dict(cluster.options) if cluster is not None else {}
@@ -209,6 +218,8 @@ class ConnectionForm(forms.Form):
                 del self.fields[name]
         if cluster is not None:
             del self.fields["slug"]
+        if moves:
+            del self.fields["name"], self.fields["approvals_needed"]
         if not kind.options:  # a file of this machine, which no page may name
             del self.fields["address"]
         for name, needed in (
@@ -377,6 +388,24 @@ class ConnectionForm(forms.Form):
     def uses_tokens(self) -> bool:
         """Whether the login that is shown is one with tokens."""
         return "mechanism" in self.fields and self["mechanism"].value() == BY_TOKEN
+
+    def compare(self, actor: User) -> Move | None:
+        """Have a worker read the cluster so and compare it with what is stored; None where a field is wrong."""
+        assert self.cluster is not None
+        values = self._values() | {"kind": self.kind.name}
+        values.pop("name", None)
+        faults = self._secrets_for_elsewhere(values)
+        try:
+            with transaction.atomic():
+                asked = moving.ask(cluster=self.cluster, actor=actor, within=_within(), **values)
+                if self.errors or faults:
+                    transaction.set_rollback(True)
+        except registering.RegisteringError as error:
+            faults = {**faults, **error.faults}
+        if faults or self.errors:
+            self._show(faults)
+            return None
+        return asked
 
     def _secrets_for_elsewhere(self, values: Mapping[str, Any]) -> dict[str, str]:
         """Return a fault where a stored secret, or a token got with it, would be sent where it was not given for."""

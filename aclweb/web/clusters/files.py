@@ -25,11 +25,12 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
 )
+from aclweb.clusters import live_kinds
 from aclweb.inventory.admin import kept_files
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import sync
-from aclweb.web.clusters.connecting import live_kinds, site_administrator
+from aclweb.web.clusters.connecting import site_administrator
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.uploads import uploaded_text

@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from aclweb.web.clusters import acls_over_time, connecting, files, log_sources, owners, removing, views
+from aclweb.web.clusters import (
+    acls_over_time,
+    connecting,
+    files,
+    log_sources,
+    moving,
+    owners,
+    removing,
+    views,
+)
 
 urlpatterns = [
     path("clusters/", views.index, name="clusters"),
@@ -14,6 +23,8 @@ urlpatterns = [
     path("c/<slug:slug>/file/", files.replace, name="replace-file"),
     path("c/<slug:slug>/connection/", connecting.edit, name="connection"),
     path("c/<slug:slug>/connection/test/", connecting.test, name="connection-test"),
+    path("c/<slug:slug>/move/", moving.move, name="move"),
+    path("c/<slug:slug>/move/switch/", moving.switch, name="move-switch"),
     path("c/<slug:slug>/pause/", connecting.pause, name="pause"),
     path("c/<slug:slug>/resume/", connecting.resume, name="resume"),
     path("c/<slug:slug>/switch-changes/", connecting.switch_changes, name="switch-changes"),

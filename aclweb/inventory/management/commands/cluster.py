@@ -11,7 +11,6 @@ import json
 import shlex
 import sys
 from argparse import BooleanOptionalAction
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -19,20 +18,14 @@ from django.db import transaction
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SERVICES, SUPER_USERS_KEY, AclError
 from aclweb.clusters import KINDS, Known, checking, connect
-from aclweb.clusters.connection import (
-    OptionsFileError,
-    pem,
-    read_options,
-    read_pem,
-    secret_files,
-    why_exposed,
-)
+from aclweb.clusters.connection import pem
 from aclweb.inventory import checks
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.admin import log_sources, pausing, removing
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.lists import status
+from aclweb.inventory.management import client_settings
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 from aclweb.inventory.models import Cluster
 
@@ -60,20 +53,7 @@ class Command(BaseCommand):
             part.add_argument("--name", help="as people call it")
             part.add_argument("--authorizer", choices=[choice.value for choice in Cluster.Authorizer])
             part.add_argument("--kafka-version", help="such as 4.1; what brokers report wins")
-            part.add_argument(
-                "--options",
-                metavar="FILE",
-                help="all client settings, one name=value a line, PEM as ssl.ca.pem=@FILE; "
-                "- is standard input, so that no password is in sight",
-            )
-            part.add_argument(
-                "--ca",
-                metavar="FILE",
-                help="PEM file of the authorities to trust; none means this machine's own",
-            )
-            part.add_argument("--certificate", metavar="FILE", help="PEM file of this client's certificate")
-            part.add_argument("--key", metavar="FILE", help="PEM file of the certificate's private key")
-            part.add_argument("--key-password-file", metavar="FILE", help="holds the password of the key")
+            client_settings.add_arguments(part)
             part.add_argument("--changes", choices=("on", "off"), help="whether aclweb may write to it")
             part.add_argument("--approvals", type=int, help="how many people must approve a change")
             part.add_argument(
@@ -143,34 +123,23 @@ class Command(BaseCommand):
             )
             _set_logs(cluster, options)
         declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
-        self._print_exposed(options)
+        for warning in client_settings.exposed(options):
+            self.stderr.write(warning)
         slug = cluster.slug
         known = f"{slug} is known now. `cluster check {slug}` tries it, `sync {slug}` reads it at once."
         told = [*pem.described(cluster.options), *_of_service(cluster, options), known]
         self._print(_facts(cluster), "\n".join(told), options["json"])
 
-    def _print_exposed(self, options: dict[str, Any]) -> None:
-        """Warn of files with a key or password that others may read; what is stored of them is encrypted."""
-        secret = [
-            Path(options[word]) for word in ("key", "key_password_file") if options[word] not in (None, "-")
-        ]
-        if options["options"] not in (None, "-"):
-            text, _ = _text_of(options["options"])
-            secret += secret_files(Path(options["options"]), text)
-        for path in dict.fromkeys(secret):
-            if sentence := why_exposed(path):
-                self.stderr.write(sentence)
-
     def _set(self, options: dict[str, Any]) -> None:
         cluster = cluster_named(options["cluster"])
-        settings = _settings(
-            options, {} if options["options"] or not _names_pem(options) else cluster.options
-        )
+        stored = client_settings.names_pem(options) and not options["options"]
+        settings = _settings(options, cluster.options if stored else {})
         if options["address"]:
             settings["address"] = options["address"]
         changed = registering.change(actor=at_the_shell(), cluster=cluster, **settings)
         changed = _set_logs(cluster, options) or changed
-        self._print_exposed(options)
+        for warning in client_settings.exposed(options):
+            self.stderr.write(warning)
         shown = pem.described(cluster.options) if "options" in settings else ()
         sentence = "Changed." if changed else "Nothing was to be changed."
         self._print(_facts(cluster), "\n".join([*shown, sentence]), options["json"])
@@ -332,46 +301,9 @@ def _settings(options: dict[str, Any], stored: dict[str, str]) -> dict[str, Any]
     given = {name: options[name] for name in ("name", "authorizer", "kafka_version")}
     given["approvals_needed"] = options["approvals"]
     given["changes_enabled"] = _YES.get(options["changes"] or "")
-    if options["options"] or _names_pem(options):
-        given["options"] = _client_settings(options, stored)
+    if client_settings.are_given(options):
+        given["options"] = client_settings.read(options, stored)
     return {name: value for name, value in given.items() if value is not None}
-
-
-_PEM_FILES = {"ca": pem.CA, "certificate": pem.CERTIFICATE, "key": pem.KEY}
-
-
-def _names_pem(options: dict[str, Any]) -> bool:
-    return any(options[word] for word in (*_PEM_FILES, "key_password_file"))
-
-
-def _client_settings(options: dict[str, Any], stored: dict[str, str]) -> dict[str, str]:
-    file = options["options"]
-    try:
-        found = dict(stored)
-        if file:
-            text, folder = _text_of(file)
-            found = read_options(text, "standard input" if file == "-" else file, folder)
-        for word, setting in _PEM_FILES.items():
-            if options[word]:
-                found[setting] = read_pem(Path(options[word]), setting)
-        if options["key"] and not options["key_password_file"] and not file:
-            found.pop(pem.KEY_PASSWORD, None)  # it was the password of the key before
-        if options["key_password_file"]:
-            found[pem.KEY_PASSWORD] = _text_of(options["key_password_file"])[0].rstrip("\r\n")
-    except OptionsFileError as error:
-        raise CommandError(str(error), returncode=2) from error
-    return found
-
-
-def _text_of(file: str) -> tuple[str, Path]:
-    """Return what the file holds, and the folder in which files that it names are looked for."""
-    try:
-        if file == "-":
-            return sys.stdin.read(), Path()
-        return Path(file).read_text(encoding="utf-8"), Path(file).parent
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise CommandError(f"The settings in {file} cannot be read: {why}.", returncode=2) from error
 
 
 def _facts(cluster: Cluster) -> dict[str, Any]:
