@@ -13,19 +13,19 @@ from itertools import islice
 from kazoo.client import KazooClient
 
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourcePattern, ResourceType
-from aclweb.acl.notation import encode, path_of
+from aclweb.acl.notation import encode, path_of, znodes
 from bench import worlds
 from devstack import servers as embedded
 
-_ACLS_A_NODE = 50
+ACLS_A_NODE = 50
 _NODES_A_TRANSACTION = 40  # some 250 kB; ZooKeeper takes 1 MB
 _TRANSACTIONS_AT_ONCE = 16
 _OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
 
 
-def fill(address: str, count: int, *, seed: int) -> None:
+def fill(address: str, count: int, *, seed: int, acls_a_node: int = ACLS_A_NODE) -> None:
     """Put so many ACLs, and the topics that the literal ones are for, below the chroot of the address."""
-    by_pattern = acls(count, seed=seed)
+    by_pattern = acls(count, seed=seed, acls_a_node=acls_a_node)
     embedded.lay_out(address, cluster_id=f"cluster-{seed}")
     nodes = {path_of(pattern): encode(bindings) for pattern, bindings in by_pattern.items()}
     nodes |= {
@@ -48,11 +48,13 @@ def fill(address: str, count: int, *, seed: int) -> None:
                     raise SystemExit(f"ZooKeeper did not take the ACLs: {failed[0]!r}.")
 
 
-def acls(count: int, *, seed: int) -> Mapping[ResourcePattern, list[AclBinding]]:
+def acls(
+    count: int, *, seed: int, acls_a_node: int = ACLS_A_NODE
+) -> Mapping[ResourcePattern, list[AclBinding]]:
     """Return so many ACLs by their pattern: 60 % of patterns literal, 5 % denials, 10 % for one host."""
     chance = random.Random(seed)
     found: dict[ResourcePattern, list[AclBinding]] = {}
-    names = worlds.topic_names(-(-count // _ACLS_A_NODE), seed=seed)
+    names = worlds.topic_names(-(-count // acls_a_node), seed=seed)
     for place, name in enumerate(names):
         literal = chance.random() < 0.6
         pattern_type = PatternType.LITERAL if literal else PatternType.PREFIXED
@@ -66,13 +68,13 @@ def acls(count: int, *, seed: int) -> Mapping[ResourcePattern, list[AclBinding]]
                 chance.choice(_OPERATIONS),
                 PermissionType.DENY if chance.random() < 0.05 else PermissionType.ALLOW,
             )
-            for principal in chance.sample(range(1_000), min(_ACLS_A_NODE, count - place * _ACLS_A_NODE))
+            for principal in chance.sample(range(1_000), min(acls_a_node, count - place * acls_a_node))
         ]
     return found
 
 
 def add_one(address: str, name: str) -> None:
-    """Add an ACL on the topic `name`, which has none, as somebody at a shell does."""
+    """Add an ACL on the topic `name`, which has none, as somebody at a shell does: with its change node."""
     binding = AclBinding(
         ResourceType.TOPIC,
         name,
@@ -82,8 +84,10 @@ def add_one(address: str, name: str) -> None:
         Operation.READ,
         PermissionType.ALLOW,
     )
+    root, notice = znodes.change_node(binding.pattern)
     with _opened(address) as keeper:
         keeper.create(path_of(binding.pattern), encode([binding]))
+        keeper.create(f"{root}/{znodes.CHANGE_PREFIX}", notice, sequence=True)
 
 
 @contextmanager

@@ -19,15 +19,18 @@ from urllib.parse import urlencode
 PASSWORD = "a long pass phrase"
 
 
-def set_up_django(directory: Path, *, database: str | None = None) -> None:
-    """Set Django up on a throw-away data directory; database: its address, SQLite unless given."""
+def set_up_django(directory: Path, *, database: str | None = None, encryption_key: str | None = None) -> None:
+    """Set Django up on a throw-away data directory; database: its address, SQLite unless given.
+
+    encryption_key: the one of an earlier process on the same database.
+    """
     from cryptography.fernet import Fernet
 
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "aclweb.settings",
         "ACLWEB_DATA_DIR": str(directory),
         "ACLWEB_SECRET_KEY": "a key for one measurement, thrown away with it, long enough",
-        "ACLWEB_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+        "ACLWEB_ENCRYPTION_KEYS": encryption_key or Fernet.generate_key().decode(),
         "ACLWEB_ALLOWED_HOSTS": "testserver",
         "ACLWEB_LOG_LEVEL": "error",
     }

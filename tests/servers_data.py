@@ -35,11 +35,19 @@ def postgres_server() -> Iterator[str]:
     """The address of an empty database, such as postgres://aclweb@127.0.0.1:5433/aclweb."""
     if given := os.environ.get("TEST_DATABASE_URL"):
         yield given
-        return
+    elif _postgres_binaries() is None:
+        missing("PostgreSQL is not installed; ./test installs it when run as root.")
+    else:
+        with running_postgres() as address:
+            yield address
+
+
+@contextlib.contextmanager
+def running_postgres() -> Iterator[str]:
+    """Run a PostgreSQL of its own; yields the address of an empty database."""
     binaries = _postgres_binaries()
     if binaries is None:
-        missing("PostgreSQL is not installed; ./test installs it when run as root.")
-        return
+        raise SystemExit("PostgreSQL is not installed.")
     # PostgreSQL refuses to run as root, so root lends it another user.
     user = _unprivileged_user() if os.getuid() == 0 else None
     directory = Path(tempfile.mkdtemp(prefix="aclweb-postgres-"))

@@ -42,7 +42,7 @@ def earlier(marks: Marks) -> Earlier:
 def decoded(monkeypatch) -> Callable[[], int]:
     """Return how often a list of all ACLs was decoded."""
     count = 0
-    decode = undecoded.UndecodedAcls.decoded.func
+    decode = vars(undecoded.UndecodedAcls)["decoded"].func
 
     def counted(self):
         nonlocal count
