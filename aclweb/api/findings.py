@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -18,9 +17,9 @@ from aclweb.api.dismissals import DismissalSerializer
 from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AclSerializer
 from aclweb.api.size import FittingPage
-from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings, dismissals
+from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
-from aclweb.inventory.models import Cluster, DismissedFinding
+from aclweb.inventory.models import DismissedFinding
 
 _RULE = re.compile("[a-z][a-z-]{0,39}")
 
@@ -117,7 +116,7 @@ class FindingList(APIView):
             rows = pages.of(listed)
             cut = FittingPage(len(rows))
             by_whom = (
-                _dismissals_of(asked.view.cluster, rows)
+                finding.dismissals_of(asked.view.cluster, rows)
                 if request.query_params.get("show") == DISMISSED
                 else {}
             )
@@ -134,14 +133,6 @@ class FindingList(APIView):
                 "pages": pages.count(listed),
             }
         return Response(answer)
-
-
-def _dismissals_of(
-    cluster: Cluster, rows: Iterable[finding.FindingRow]
-) -> dict[tuple[str, str], DismissedFinding]:
-    """Return the dismissals of these findings by lint rule and key of the ACL; one query."""
-    found = dismissals(cluster).filter(acl_key__in={row.key for row in rows})
-    return {(each.rule, each.acl_key): each for each in found}
 
 
 def _as_dict(row: finding.FindingRow, dismissal: DismissedFinding | None, cut: FittingPage) -> dict[str, Any]:

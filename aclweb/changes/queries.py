@@ -244,7 +244,6 @@ def kept_change(user: User, pk: int) -> KeptChange | None:
     items = list(change.items.all())
     said = list(change.comments.select_related("author"))
     on_items = _comments_by_place(items, said)
-    placed = {comment.pk for comments in on_items.values() for comment in comments}
     state, tone = item_state_words(change)
     return KeptChange(
         change=change,
@@ -253,7 +252,7 @@ def kept_change(user: User, pk: int) -> KeptChange | None:
         effect=effect_of(change),
         steps=_steps(items, on_items),
         approvals=tuple(change.approvals.select_related("reviewer").order_by("at")),
-        comments=tuple(comment for comment in said if comment.pk not in placed),
+        comments=_on_the_whole(said, on_items),
         timeline=_timeline(change),
     )
 
@@ -315,7 +314,6 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     items = list(change.items.all())
     said = list(change.comments.select_related("author")) if getattr(change, "has_comments", True) else []
     on_items = _comments_by_place(items, said)
-    placed = {comment.pk for comments in on_items.values() for comment in comments}
     steps = _steps(items, on_items)
     view, held = in_force(change.cluster, just_read=True), access.holders(change.cluster)
     is_open = change.state not in _FINISHED
@@ -382,7 +380,7 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         ),
         acts=_acts(change, may, drift),
         may_choose=may["approve"][0] and len(items) > 1 and change.undo_of_id is None,
-        comments=tuple(comment for comment in said if comment.pk not in placed),
+        comments=_on_the_whole(said, on_items),
         timeline=_timeline(change),
         undo_of=change.undo_of,
         undo=_undo_of(change, user),
@@ -549,6 +547,12 @@ def _comments_by_place(items: list[ChangeItem], said: Iterable[Comment]) -> dict
         return {}
     keys = {item.position: binding_key(item.binding) for item in items}
     return {place: by_key[key] for place, key in keys.items() if key in by_key}
+
+
+def _on_the_whole(said: Iterable[Comment], on_items: Mapping[int, list[Comment]]) -> tuple[Comment, ...]:
+    """Return the comments on no ACL that is still asked for."""
+    placed = {comment.pk for comments in on_items.values() for comment in comments}
+    return tuple(comment for comment in said if comment.pk not in placed)
 
 
 def _steps(items: list[ChangeItem], comments: Mapping[int, list[Comment]]) -> tuple[StepView, ...]:

@@ -20,6 +20,7 @@ from aclweb.inventory.sync.run import sync
 from tests.browsing import axe_violations
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
+from tests.web.diff_rows import shown_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -75,16 +76,16 @@ def test_a_finished_one_shows_what_a_small_one_shows_without_simulating(ada_brow
     kept.forget()
     monkeypatch.setattr(impact, "simulate", None)
 
-    done = ada_browser.get(address(row), {"show": "loses"}).context
+    done = ada_browser.get(address(row), {"show": "loses"})
     opened = ada_browser.get(address(row), {"show": "loses", "open": "3"}).context
-    whatif = ada_browser.post(PAGE, {"line": LINES, "show": "loses"}, follow=True).context
+    whatif = ada_browser.post(PAGE, {"line": LINES, "show": "loses"}, follow=True)
 
     # A draft has fewer rows a page.
-    shown = whatif["diff"].object_list
-    assert done["diff"].object_list[: len(shown)] == shown != []
-    assert done["tiles"] == whatif["tiles"]
+    shown = shown_rows(whatif)
+    assert shown_rows(done)[: len(shown)] == shown != []
+    assert done.context["tiles"] == whatif.context["tiles"]
     assert opened["opened"].cells
-    assert done["progress"].sentences[0].endswith("The newest 20 of each person are kept for 7 days.")
+    assert done.context["progress"].sentences[0].endswith("The newest 20 of each person are kept for 7 days.")
 
 
 def test_a_draft_that_a_worker_has_computed_is_shown_on_its_own_page(ada_browser, row):
@@ -383,7 +384,7 @@ def test_a_comparison_too_much_for_a_page_is_computed_and_shown_as_a_small_one(
     assert asked["Location"] == address(row)
     assert "From <b>test-eu as of revision 1</b> to <b>test-eu now</b>" in open_page
     assert done.context["tiles"] == there.context["tiles"]
-    assert done.context["diff"].object_list == there.context["diff"].object_list != []
+    assert shown_rows(done) == shown_rows(there) != []
     assert done.context["comparison"].sentences == there.context["comparison"].sentences
     assert "lacks 40 rights" in done.content.decode()
 
@@ -409,7 +410,7 @@ def test_a_comparison_with_too_many_acls_for_a_worker_is_shown_without_them(
     assert [tile.hint for tile in page.context["tiles"]] == [tile.hint for tile in exact.context["tiles"]]
     opened = page.context["opened"]
     assert (opened.after.words, opened.after.bindings) == (
-        exact.context["diff"].object_list[0].after.words,
+        shown_rows(exact)[0].after.words,
         (),
     )
     assert "the ACLs which settle them are left out" in page.content.decode()

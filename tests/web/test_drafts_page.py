@@ -17,6 +17,7 @@ from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts.keeping import LONGEST_LINK
 from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
+from tests.web.diff_rows import shown_rows
 
 TOOL = "kafka-acls --bootstrap-server b:1"
 BOB = allow("User:bob", "READ", "orders.eu")
@@ -40,7 +41,7 @@ def text(page) -> str:
 
 
 def gains(page) -> set[tuple[str, str]]:
-    return {(plain(row.who), plain(row.which)) for row in page.context["diff"].object_list}
+    return {(plain(row.who), plain(row.which)) for row in shown_rows(page)}
 
 
 def test_the_answer_is_what_the_second_gives_and_the_first_does_not(address, browser):
@@ -177,15 +178,16 @@ def test_the_address_is_the_whole_comparison_where_it_is_short_enough(address, b
 def test_the_rows_are_paged_and_narrowed_and_the_button_pressed_has_the_last_word(
     address, browser, monkeypatch
 ):
-    monkeypatch.setattr("aclweb.web.drafts.comparing.ROWS_A_PAGE", 1)
+    monkeypatch.setattr("aclweb.web.drafts.comparing.FOLDS_A_PAGE", 1)
     form = {"first": EXACT, "second": f"{PREFIX}\n{PREFIX.replace('User:eli', 'User:fay')}"}
 
     second = browser.post(address, {**form, "show": ["loses", "gains"], "page": "2"}, follow=True)
     narrowed = browser.post(address, {**form, "show": "gains", "name": "ORDERS.U"}, follow=True)
 
     assert second.context["show"] == "gains"
-    assert (second.context["diff"].number, len(second.context["diff"].object_list)) == (2, 1)
-    assert gains(narrowed) == {("User:eli", "orders.us")}
+    assert (second.context["diff"].number, len(shown_rows(second))) == (2, 1)
+    # Whoever gains most comes first.
+    assert gains(narrowed) == {("User:fay", "orders.us")}
     assert narrowed.context["diff"].paginator.num_pages == 2
 
 

@@ -19,6 +19,7 @@ from aclweb.web.models import KeptDraft
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.inventory.answering_cluster import Answers
+from tests.web.diff_rows import shown_rows
 
 IN_FORCE = allow("User:bob", "READ", "orders.eu")
 RULE = {
@@ -55,7 +56,7 @@ def test_an_acl_that_was_typed_joins_the_draft_and_shows_who_gains(address, ada_
     tiles = {tile.kind: tile.count for tile in page.context["tiles"]}
     assert page.status_code == 200
     assert tiles["loses"] == 0
-    (row,) = page.context["diff"].object_list
+    (row,) = shown_rows(page)
     assert plain(row.which) == "every topic that starts with 'orders.' (2 now, and all to come)"
     assert (plain(row.who), row.operations) == (RULE["principal"], "Read, Describe")
     assert not Change.objects.exists()
@@ -65,7 +66,7 @@ def test_a_removal_shows_who_loses_first(address, ada_browser):
     page = ada_browser.get(address, {"remove": json.dumps(IN_FORCE.as_dict())})
 
     assert page.context["show"] == "loses"
-    assert [plain(row.who) for row in page.context["diff"].object_list] == ["User:bob"]
+    assert [plain(row.who) for row in shown_rows(page)] == ["User:bob"]
 
 
 def test_a_row_chosen_in_the_acl_list_becomes_a_removal(address, ada_browser, cluster):
@@ -81,7 +82,7 @@ def test_a_new_topic_shows_who_could_use_it_on_its_first_day(address, ada_browse
         address, {"line": line(allow("User:cat", "READ", "new.", pattern="PREFIXED")), "new_topic": "new.one"}
     )
 
-    rows = page.context["diff"].object_list
+    rows = shown_rows(page)
     assert {plain(row.who) for row in rows if plain(row.which) == "new.one"} == {"User:cat"}
 
 
@@ -454,7 +455,7 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in (*nowhere, somewhere)]}, follow=True)
 
-    assert {plain(row.where) for row in page.context["diff"].object_list} == {"from 10.0.0.9"}
+    assert {plain(row.where) for row in shown_rows(page)} == {"from 10.0.0.9"}
     (note,) = page.context["preview"].notes
     assert note.startswith("2 of these ACLs match no request, so they change nothing for anybody.")
 
@@ -462,15 +463,13 @@ def test_acls_for_hosts_that_no_client_has_change_nothing_and_that_is_said(addre
 def test_only_the_differences_of_the_page_shown_are_put_into_words(address, ada_browser, monkeypatch):
     acls = [allow(f"User:u{number}", "READ", f"stock.{number}") for number in range(30)]
     told, row = [], impact_rows._row
-    monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
+    monkeypatch.setattr("aclweb.web.drafts.whatif.FOLDS_A_PAGE", 4)
     monkeypatch.setattr(impact_rows, "_row", lambda *place: told.append(place) or row(*place))
 
     page = ada_browser.post(address, {"line": [line(rule) for rule in acls], "page": "2"}, follow=True)
 
     assert page.context["diff"].paginator.count == 30
-    assert [plain(row.who) for row in page.context["diff"].object_list] == sorted(
-        rule.principal for rule in acls
-    )[4:8]
+    assert [plain(row.who) for row in shown_rows(page)] == sorted(rule.principal for rule in acls)[4:8]
     assert len(told) == 4 + impact_rows.MOST_TOLD
 
 
@@ -480,7 +479,7 @@ def test_what_other_acls_would_allow_is_shown_with_the_acls_of_before_and_after(
 
     page = ada_browser.post(address, {"line": swap, "show": "recovered"}, follow=True)
 
-    (row,) = page.context["diff"].object_list
+    (row,) = shown_rows(page)
     assert (row.before.bindings, row.after.bindings) == ((IN_FORCE,), (prefix,))
     table = page.content.decode().partition('<table class="table delta"')[2].partition("</table>")[0]
     assert table.count('class="binding"') == 2
@@ -526,7 +525,7 @@ def test_a_row_opens_to_all_names_hosts_and_acls_that_it_is_about(address, ada_b
 
 
 def test_the_page_of_the_row_that_opens_is_shown(address, ada_browser, monkeypatch):
-    monkeypatch.setattr("aclweb.web.drafts.whatif.ROWS_A_PAGE", 4)
+    monkeypatch.setattr("aclweb.web.drafts.whatif.FOLDS_A_PAGE", 4)
     lines = [line(allow(f"User:u{n}", "READ", f"stock.{n}")) for n in range(9)]
 
     page = ada_browser.post(address, {"line": lines, "open": "6"}, follow=True)

@@ -14,7 +14,7 @@ from aclweb.acl.simulate.budget import (
     Watch,
 )
 from aclweb.acl.simulate.classes import Names
-from aclweb.acl.simulate.describing import Described, described
+from aclweb.acl.simulate.describing import Described, described, described_together
 from aclweb.acl.simulate.digest import digest_of
 from aclweb.acl.simulate.impact import LISTS, Effect, Group, Impact, Side
 from aclweb.acl.simulate.keeping import of_entries, packed, trimmed, unpacked
@@ -63,6 +63,7 @@ __all__ = [
     "apart",
     "depends_on_range",
     "described",
+    "described_together",
     "digest_of",
     "digest_of_groups",
     "entries_as_json",

@@ -7,13 +7,13 @@ their own ACL again. `Described.covers` evaluates the words, so a test holds the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.model import ResourceType
 from aclweb.acl.simulate.axes import EXACT, NameAxis, NameClass, NameSet
 from aclweb.acl.simulate.impact import Group, Impact
-from aclweb.acl.simulate.sets import places_in, run
+from aclweb.acl.simulate.sets import places_in, run, whole_of
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,16 @@ def _holds(region: Region, names: NameClass, axis: NameAxis) -> bool:
 
 def described(impact: Impact, group: Group) -> Described:
     """Return the names of a group in as few words as the changed patterns allow."""
-    kind = group.resource_type
+    return described_together(impact, [group])
+
+
+def described_together(impact: Impact, groups: Sequence[Group]) -> Described:
+    """Return the names of at least one group, all of one resource type, as `described` does those of one."""
+    kind = groups[0].resource_type
+    # Thousands of groups share one set.
+    names = whole_of({id(group.compact_names): group.compact_names for group in groups}.values())
     return describe(
-        kind, impact.axes.names[kind], group.names, impact.starts.get(kind, ()), impact.unmet.get(kind, 0)
+        kind, impact.axes.names[kind], names, impact.starts.get(kind, ()), impact.unmet.get(kind, 0)
     )
 
 

@@ -26,12 +26,21 @@ from aclweb.inventory.current import ClusterView
 from aclweb.inventory.fields import escape
 from aclweb.inventory.findings import lint_run
 from aclweb.inventory.findings import tasks as lint_tasks
-from aclweb.inventory.findings.dismissing import is_open, today
+from aclweb.inventory.findings.dismissing import dismissals, is_open, today
 from aclweb.inventory.findings.lint_run import SEVERITIES
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.stored_findings import DismissedFinding, LintRun, StoredFinding
 
-__all__ = ["AT_ONCE", "SEVERITIES", "FindingRow", "Findings", "again", "findings", "proposal"]
+__all__ = [
+    "AT_ONCE",
+    "SEVERITIES",
+    "FindingRow",
+    "Findings",
+    "again",
+    "dismissals_of",
+    "findings",
+    "proposal",
+]
 
 # The finders run on so many ACLs within a tenth of a second or two.
 AT_ONCE = 1_000
@@ -287,6 +296,12 @@ def known_numbers(cluster: Cluster) -> QuerySet[LintRun, Any]:
     done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).order_by("-done_at")
     own = Count("found", filter=is_open("found__") & Q(found__is_proposal=False))
     return done.annotate(number=own).values_list("number", flat=True)
+
+
+def dismissals_of(cluster: Cluster, rows: Iterable[FindingRow]) -> dict[tuple[str, str], DismissedFinding]:
+    """Return the dismissals in force of these findings, by lint rule and key of the ACL; one query."""
+    found = dismissals(cluster).filter(acl_key__in={row.key for row in rows})
+    return {(each.rule, each.acl_key): each for each in found}
 
 
 def proposal(cluster: Cluster, number: int) -> FindingRow | None:

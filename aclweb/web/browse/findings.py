@@ -166,8 +166,7 @@ def undo(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def _dismissed(cluster: Cluster, query: QueryDict, found: Findings) -> dict[str, Any]:
     """Return a page of dismissed findings, each with who dismissed it, why and until when."""
     page = page_of(found.left_out, page_asked(query), ROWS_A_PAGE)
-    of_page = dismissals(cluster).filter(acl_key__in=[row.key for row in page.object_list])
-    known = {(each.rule, each.acl_key): each for each in of_page}
+    known = finding.dismissals_of(cluster, page.object_list)
     rows = [(known.get((row.rule, row.key)), row) for row in page.object_list]
     return {"page": page, "dismissed_rows": [(each, row) for each, row in rows if each is not None]}
 

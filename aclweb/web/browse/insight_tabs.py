@@ -37,6 +37,25 @@ class Tab:
     tone: str = ""
 
 
+def tabs_of(
+    words: Mapping[str, str], url: Callable[[str], str], numbers: Mapping[str, int | None]
+) -> list[Tab]:
+    """Return the tabs of one object, with those numbers that are known; denials are marked where there are any.
+
+    words: what each is called on the page, by its name in an address.
+    """
+    return [
+        Tab(
+            name,
+            word,
+            url(name),
+            numbers.get(name),
+            "deny" if name == "denials" and numbers.get(name) else "",
+        )
+        for name, word in words.items()
+    ]
+
+
 @dataclass(frozen=True)
 class Head:
     """What every page of insights begins with. unused: how many ACLs are, None where the log cannot tell."""

@@ -25,7 +25,7 @@ from aclweb.inventory.current import naming_rules
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
-from aclweb.web.browse.insight_tabs import Tab, denials_shown
+from aclweb.web.browse.insight_tabs import denials_shown, tabs_of
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
 from aclweb.web.shell.paging import page_of
@@ -90,17 +90,8 @@ def tab_asked(query: Mapping[str, str]) -> str:
 
 def shown(asked: Asked, tab: str) -> dict[str, Any]:
     """Return the tabs with the number of denials, and what the tab shows."""
-    denials = asked.denials if asked.load is not None else None
-    tabs = [
-        Tab(
-            name,
-            word,
-            asked.url(name),
-            denials if name == "denials" else None,
-            "deny" if name == "denials" and denials else "",
-        )
-        for name, word in _WORDS.items()
-    ]
+    numbers = {"denials": asked.denials if asked.load is not None else None}
+    tabs = tabs_of(_WORDS, asked.url, numbers)
     return {"tabs": tabs, FIELD: tab, **_SHOWN[tab](asked)}
 
 

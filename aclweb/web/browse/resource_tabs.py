@@ -26,7 +26,7 @@ from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
-from aclweb.web.browse.insight_tabs import Tab, denials_shown
+from aclweb.web.browse.insight_tabs import denials_shown, tabs_of
 from aclweb.web.browse.resource_page import ResourcePage
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
@@ -81,14 +81,11 @@ def tab_asked(query: Mapping[str, str], names: Sequence[str]) -> str:
 
 def shown(asked: Asked, tab: str, names: Sequence[str]) -> dict[str, Any]:
     """Return the tabs with their numbers, and what the tab shows."""
-    numbers = {"acls": len(asked.page.access.bindings)}
-    if asked.load is not None:
-        numbers["denials"] = asked.denials
-    tones = {"denials": "deny" if asked.denials else ""}
-    tabs = [
-        Tab(name, word, asked.url(name), numbers.get(name), tones.get(name, ""))
-        for name, word in ((name, _WORDS[name]) for name in names)
-    ]
+    numbers = {
+        "acls": len(asked.page.access.bindings),
+        "denials": asked.denials if asked.load is not None else None,
+    }
+    tabs = tabs_of({name: _WORDS[name] for name in names}, asked.url, numbers)
     return {"tabs": tabs, FIELD: tab, **(_SHOWN[tab](asked) if tab in _SHOWN else {})}
 
 

@@ -27,7 +27,7 @@ from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-ROWS_A_PAGE = 25
+FOLDS_A_PAGE = 25
 # ACLs of one step that a page lists before it asks; all of them are one link away.
 ACLS_SHOWN = 100
 _PLACE = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -295,7 +295,7 @@ def _differences(page: queries.ChangePage, impact: Impact | None, asked: Mapping
         **diff_page.shown(
             rows,
             asked,
-            ROWS_A_PAGE,
+            FOLDS_A_PAGE,
             every=rows,
             log_of=page.change.cluster,
             load=page.load,

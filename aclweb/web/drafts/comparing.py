@@ -19,7 +19,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import diff_page, impact_rows, replayed
 from aclweb.web.drafts.impact_rows import ImpactRows
 
-ROWS_A_PAGE = 25
+FOLDS_A_PAGE = 10
 
 _CHANGE = re.compile(r"(?:CR-)?([0-9]{1,9})", re.IGNORECASE)
 
@@ -140,7 +140,7 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
         **diff_page.shown(
             narrowing.of(rows),
             asked,
-            ROWS_A_PAGE,
+            FOLDS_A_PAGE,
             every=narrowing.of(impact_rows.rows(impact, *impact_rows.KINDS)),
             log_of=before,
             load=load,

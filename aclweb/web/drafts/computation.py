@@ -30,7 +30,7 @@ from aclweb.web.drafts.comparing import differences
 from aclweb.web.drafts.draft import Line
 from aclweb.web.shell.htmx import render_page, wants_part
 
-ROWS_A_PAGE = 15
+FOLDS_A_PAGE = 15
 # ACLs of what was asked that the page lists; the draft has all.
 LINES_SHOWN = 10
 
@@ -228,7 +228,7 @@ def _what_if(row: Computation, question: Question, asked: Mapping[str, str]) -> 
         **diff_page.shown(
             impact_rows.rows(found.impact, kind),
             asked,
-            ROWS_A_PAGE,
+            FOLDS_A_PAGE,
             every=impact_rows.rows(found.impact, *impact_rows.KINDS),
             log_of=side.view.cluster,
             load=load,

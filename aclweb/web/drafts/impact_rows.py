@@ -1,13 +1,13 @@
 """How is an impact shown to a person?
 
 Turns an impact, of a what-if or stored with a change, into rows of a table, one for each group: who, what,
-which names, before and after in words. The order is the order of fear: losses first, and in each list
-what holds for everyone. Only the rows that are asked for are put into words.
+which names, before and after in words. The order is the order of fear: losses first, in each list what
+holds for everyone, then those for whom the most changes. Only the rows that are asked for are put into words.
 """
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -34,7 +34,6 @@ from aclweb.acl.simulate import (
     who,
 )
 from aclweb.acl.simulate import Side as CoreSide
-from aclweb.web.shell.paging import page_asked, page_of
 
 KINDS = ("loses", "gains", "recovered", "depends")
 # What a sentence tells; that the same answer has another reason is a number.
@@ -43,9 +42,6 @@ MOST_TOLD = 3
 
 # An answer can depend on many ACLs that say the same; this many are spelled out in a row, and in one that is open.
 MOST_SHOWN, MOST_SHOWN_OPEN = 2, 20
-# Names that an open row lists at once.
-NAMES_A_PAGE = 100
-_OPEN = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 # Principals and hosts that an open row lists.
 MOST_LISTED = 100
 # Principals, hosts, names and ACLs that one file spells out in rows that have more than an open row lists. What is
@@ -142,10 +138,14 @@ class Tile:
 
 
 class ImpactRows(Sequence[ImpactRow]):
-    """The groups of some lists in their order, each put into words when it is asked for."""
+    """The groups of some lists in their order, each put into words when it is asked for.
+
+    memo: what has been worked out of all of them, for as long as they are kept.
+    """
 
     def __init__(self, impact: Impact, groups: Sequence[Group]) -> None:
         self._impact, self._groups = impact, groups
+        self.memo: dict[object, Any] = {}
 
     @property
     def impact(self) -> Impact:
@@ -198,17 +198,16 @@ class ImpactRows(Sequence[ImpactRow]):
 
 
 def rows(impact: Impact, *kinds: str) -> ImpactRows:
-    """Return the rows of these lists, one list after the other, in each those for everyone first.
+    """Return the rows of these lists, one list after the other, in the order of `_in_order`.
 
     Groups in which only the ACLs differ that settle the answer share a row.
     """
     known: ImpactRows | None = impact.memo.get(kinds)
     if known is None:
-        groups = [
-            group
-            for kind in kinds
-            for group in sorted(_shown(impact, kind), key=lambda each: _place(impact, each))
-        ]
+        if len(kinds) == 1:
+            groups = _in_order(impact, list(_shown(impact, *kinds)))
+        else:
+            groups = [group for kind in kinds for group in rows(impact, kind).groups]
         known = impact.memo[kinds] = ImpactRows(impact, groups)
     return known
 
@@ -230,9 +229,11 @@ def exact_rows(impact: Impact) -> ImpactRows:
     """Return the groups of all lists, apart by the ACLs that settle their answers, in the order of `rows`."""
     known: ImpactRows | None = impact.memo.get(exact_rows)
     if known is None:
-        order = {kind: place for place, kind in enumerate(KINDS)}
-        groups = [group for group in impact.groups if group.change in order]
-        groups.sort(key=lambda each: (order[each.change], _place(impact, each)))
+        by_kind: dict[str, list[Group]] = {kind: [] for kind in KINDS}
+        for group in impact.groups:
+            if group.change in by_kind:
+                by_kind[group.change].append(group)
+        groups = [group for own in by_kind.values() for group in _in_order(impact, own)]
         known = impact.memo[exact_rows] = ImpactRows(impact, groups)
     return known
 
@@ -243,22 +244,42 @@ def _shown(impact: Impact, kind: str) -> Iterable[Group]:
     return groups if kind == "recovered" else whatever_the_acls(groups, whether_any=True)
 
 
-def _place(impact: Impact, group: Group) -> tuple[object, ...]:
-    """Return where a group comes among those of its list: for everyone, then by principal, the widest first."""
-    principals = group.principals
-    codes = [operation.code for operation in group.operations]
-    is_for_everyone = bool(principals & impact.axes.principals.others)
-    # Principals have places in their order. Names are not unfolded: there may be a hundred thousand groups.
-    first = principals & -principals
-    return (
-        not is_for_everyone,
-        first,
-        -group.names_count,
-        codes,
-        group.names_in_order,
-        principals,
-        group.hosts,
-    )
+def _in_order(impact: Impact, groups: Sequence[Group]) -> list[Group]:
+    """Return the groups of one list in order, those of the same principals together.
+
+    Those for everyone come first, then those with the most single differences; of these the widest group, type by type.
+    """
+    members = same_principals(groups)
+    width: dict[int, int] = defaultdict(int)
+    for group in groups:
+        width[members[id(group.principals)]] += impact.effects_in(group)
+    others = impact.axes.principals.others
+
+    def place(group: Group) -> tuple[object, ...]:
+        principals = group.principals
+        codes = [operation.code for operation in group.operations]
+        # Principals have places in their order. Names are not unfolded: there may be a hundred thousand groups.
+        return (
+            not principals & others,
+            -width[members[id(principals)]],
+            principals & -principals,
+            principals,
+            group.resource_type.code,
+            -group.names_count,
+            codes,
+            group.names_in_order,
+            group.hosts,
+        )
+
+    return sorted(groups, key=place)
+
+
+def same_principals(groups: Iterable[Group]) -> dict[int, int]:
+    """Return a number for the set of principals of each group, by its id; equal sets have the same number."""
+    # Thousands of groups share one set, and a large set takes its time to be compared.
+    sets = {id(group.principals): group.principals for group in groups}
+    numbers: dict[int, int] = {}
+    return {place: numbers.setdefault(members, len(numbers)) for place, members in sets.items()}
 
 
 def _narrowed(impact: Impact, groups: Iterable[Group], principal: str, name: str) -> Iterator[Group]:
@@ -272,26 +293,6 @@ def _narrowed(impact: Impact, groups: Iterable[Group], principal: str, name: str
         part = group.narrowed(principals=members, names=names[group.resource_type])
         if part is not None:
             yield part
-
-
-def shown(rows: ImpactRows, asked: Mapping[str, str], rows_a_page: int) -> dict[str, Any]:
-    """Return what a page shows of rows: the page that `?page=` or `?open=` asks for, and the row that is open.
-
-    `open=7` opens the row of that number, and `open=7.2` shows the second page of its names.
-    """
-    found = _OPEN.fullmatch(asked.get("open", ""))
-    number = int(found[1]) if found else -1
-    opened = rows.opened(number)
-    if opened is None:
-        return {"diff": page_of(rows, page_asked(asked), rows_a_page)}
-    here = number // rows_a_page + 1
-    page_of_names = int(found[2] or 1) if found else 1
-    return {
-        "diff": page_of(rows, page_asked(asked) if asked.get("page") else here, rows_a_page),
-        "open_row": number,
-        "opened": opened,
-        "opened_names": page_of(opened.names, page_of_names, NAMES_A_PAGE),
-    }
 
 
 def tiles(impact: Impact) -> list[Tile]:

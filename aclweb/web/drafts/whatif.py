@@ -56,7 +56,7 @@ from aclweb.web.shell.typed_principal import holds_pem
 from aclweb.web.shell.uploads import uploaded_text
 
 CARDS_A_PAGE = 8
-ROWS_A_PAGE = 9
+FOLDS_A_PAGE = 7
 # What a page of the draft's own lists holds, beside its access diff: one list at a time.
 COMMANDS_SHOWN = 30
 RESOURCES_SHOWN = 40
@@ -573,7 +573,7 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
         **diff_page.shown(
             impact_rows.rows(preview.impact, kind),
             data,
-            ROWS_A_PAGE,
+            FOLDS_A_PAGE,
             every=impact_rows.rows(preview.impact, *impact_rows.KINDS),
             log_of=cluster,
             load=load,
