@@ -145,5 +145,6 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
             log_of=before,
             load=load,
             replay=context["replay"],
+            has_two_sides=True,
         ),
     }
