@@ -36,7 +36,7 @@ def shown(adds, a_page: int = 11, removes=(), kind: str = "gains", **asked: str)
     return context, [(fold.label, len(fold.rows), fold.size) for fold in context["diff"]]
 
 
-def test_rows_about_the_same_principals_are_told_together_the_widest_first():
+def test_rows_about_the_same_principals_share_a_fold_the_widest_first():
     adds = [allow("User:amy", "READ", "amy.0"), *several("bob", 3), *several("cat", 6)]
 
     context, told = shown(adds)

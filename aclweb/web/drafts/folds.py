@@ -1,4 +1,4 @@
-"""Which rows of an access diff are told together, and which of these folds are open?
+"""Which rows of an access diff share a fold, and which folds are open?
 
 A fold is all rows of one kind about the same principals, widest first, as the rows are. One row alone is no fold and
 always shown. So a page is short whatever the diff is: a person reads whose access differs, how widely, and opens what
@@ -66,7 +66,7 @@ class Also:
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows that are told together.
+    """Rows that share a line until somebody opens it.
 
     number: its place among all folds. size: how many rows. rows: those that are shown, of `page`; it is None where the
     fold is closed.

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any, overload
 
 from aclweb.acl.model import Operation
@@ -62,19 +64,21 @@ class SmallMatrix:
 
 
 class SmallMatrices(Sequence[SmallMatrix]):
-    """All of them, in the order of the folds; each is worked out when it is asked for."""
+    """All of them, for everyone first, then in the order of the folds; each is worked out when it is asked for."""
 
     def __init__(self, rows: ImpactRows) -> None:
         self._impact, self._groups = rows.impact, rows.groups
         self._columns = Matrix(rows).columns
-        others, seen = self._impact.axes.principals.others, 0
-        self._members: list[int] = []
-        for places in Folds.of(rows):
-            group = self._groups[places.start]
-            new = group.principals & ~seen if group.change in _SIDES else 0
-            seen |= new
-            self._members += [new & others] if new & others else []
-            self._members += [1 << place for place in places_in(new & ~others)]
+        others = self._impact.axes.principals.others
+        firsts = (self._groups[places.start] for places in Folds.of(rows))
+        sets = [first.principals for first in firsts if first.change in _SIDES]
+        everyone = reduce(or_, sets, 0) & others
+        self._members: list[int] = [everyone] if everyone else []
+        # Sets for everyone hold each principal in turn: what is about few is wider for these.
+        seen = others
+        for members in sorted(sets, key=lambda each: bool(each & others)):
+            self._members += [1 << place for place in places_in(members & ~seen)]
+            seen |= members
 
     @classmethod
     def of(cls, rows: ImpactRows) -> SmallMatrices:
