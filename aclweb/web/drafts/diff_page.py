@@ -37,11 +37,10 @@ def shown(
         page = page_of(whole, page_asked(asked), matrix.ROWS_A_PAGE)
         return {"diff_view": MATRIX, "diff": page, "columns": whole.columns}
     if asked.get("view") == SMALL and has_two_sides:
-        page = page_of(
-            small_matrices.SmallMatrices.of(every), page_asked(asked), small_matrices.MATRICES_A_PAGE
-        )
-        letters = {letter: operation for each in page for letter, operation in each.operations}
-        return {"diff_view": SMALL, "diff": page, "letters": sorted(letters.items())}
+        found = small_matrices.SmallMatrices.of(every)
+        matrices = page_of(found, page_asked(asked), small_matrices.MATRICES_A_PAGE)
+        letters = {letter: operation for each in matrices for letter, operation in each.operations}
+        return {"diff_view": SMALL, "diff": matrices, "letters": sorted(letters.items())}
     context = folds.shown(rows, asked, folds_a_page, every=every)
     listed = [row for fold in context["diff"] for row in fold.rows]
     told = diff_log.beside(log_of, load, rows, listed, replay=replay)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import Any, overload
+from typing import overload
 
 from aclweb.acl.model import Operation
 from aclweb.acl.simulate import Group, Phrase, places_in, who
@@ -83,7 +83,7 @@ class SmallMatrices(Sequence[SmallMatrix]):
     @classmethod
     def of(cls, rows: ImpactRows) -> SmallMatrices:
         """Return those of these rows; worked out once."""
-        known: Any = rows.memo.get(cls)
+        known: SmallMatrices | None = rows.memo.get(cls)
         if known is None:
             known = rows.memo[cls] = cls(rows)
         return known
