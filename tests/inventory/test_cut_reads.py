@@ -9,7 +9,7 @@ from kazoo.exceptions import ConnectionLoss, OperationTimeoutError, SessionExpir
 from kazoo.handlers.threading import KazooTimeoutError
 
 from aclweb.clusters import Connection, Verb, connect
-from aclweb.clusters.zookeeper import ZOOKEEPER
+from aclweb.clusters.zookeeper import ZOOKEEPER, session
 from aclweb.clusters.zookeeper.client import ZooKeeperClient
 from aclweb.inventory.models import Cluster, StoredAcl, StoredName
 from aclweb.inventory.sync import sync
@@ -69,7 +69,12 @@ class Cut:
         return found
 
 
-def test_a_sync_that_is_cut_after_any_of_its_answers_loses_no_row(zookeeper_server, chroot):
+@pytest.mark.parametrize(("several_at_once", "points"), [(True, 20), (False, 100)])
+def test_a_sync_that_is_cut_after_any_of_its_answers_loses_no_row(
+    zookeeper_server, chroot, monkeypatch, several_at_once, points
+):
+    if not several_at_once:
+        monkeypatch.setattr(session, "_MANY", 10_000)
     cluster = cluster_at(f"{zookeeper_server.address}/{chroot}")
     with connect(Connection(ZOOKEEPER, cluster.address, timeout_seconds=60)) as client:
         assert isinstance(client, ZooKeeperClient)
@@ -77,7 +82,7 @@ def test_a_sync_that_is_cut_after_any_of_its_answers_loses_no_row(zookeeper_serv
         assert sync(cluster, client=client).changed
         answers, whole = cut.given, in_force(cluster)
         assert whole == (NODES, 5)
-        assert answers >= 100
+        assert answers >= points
         read = 0
         for left in range(answers):
             cut.left = left

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, closing
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import AuthFailedError, NoNodeError
+from kazoo.exceptions import AuthFailedError, NoNodeError, UnimplementedError
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.states import KeeperState
 
@@ -24,6 +25,7 @@ from aclweb.clusters.connection import (
     tls_context,
 )
 from aclweb.clusters.kind import Connection
+from aclweb.clusters.zookeeper import multi_read
 from aclweb.clusters.zookeeper.address import split_address
 from aclweb.clusters.zookeeper.errors import as_cluster_errors, login_refused, unreachable
 
@@ -31,6 +33,12 @@ from aclweb.clusters.zookeeper.errors import as_cluster_errors, login_refused, u
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
 _quiet.setLevel(logging.CRITICAL)
 _PIPELINE = 1000  # requests on the wire at once
+_MANY, _BATCHES = (
+    16,
+    8,
+)  # from so many nodes on several are read in a request; so many of these on the wire at once
+# Servers that are too old for that, as messages name them.
+_no_multi_read: set[str] = set()
 
 
 class _Handler(SequentialThreadingHandler):  # type: ignore[misc]
@@ -63,7 +71,8 @@ class Session:
         self._permissions: dict[str, list[Any]] = {}
         self._pem = PemFiles(self.options) if self.options.uses_tls else None
         try:
-            self.kazoo = self._open(self._reachable(servers.split(",")))
+            self._servers = self._reachable(servers.split(","))
+            self.kazoo = self._open(self._servers)
         except BaseException:
             self._remove_pem_files()
             raise
@@ -142,6 +151,40 @@ class Session:
     def fetch(self, paths: Iterable[str], *, tolerate: tuple[type[Exception], ...] = ()) -> dict[str, Any]:
         """Return (data, stat) by path, None where there is no node, the error where it is to be tolerated."""
         wanted = list(paths)
+        if len(wanted) >= _MANY and self.where not in _no_multi_read:
+            try:
+                return self._fetch_many(wanted, tolerate)
+            except UnimplementedError:
+                # An older server, which has ended the session with that.
+                _no_multi_read.add(self.where)
+                end(self.kazoo)
+                self.kazoo = self._open(self._servers)
+        return self._fetch_each(wanted, tolerate)
+
+    def _fetch_many(self, wanted: Sequence[str], tolerate: tuple[type[Exception], ...]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        waiting: deque[tuple[Sequence[str], Any]] = deque()
+        for some in multi_read.batches(wanted):
+            waiting.append((some, multi_read.ask(self.kazoo, some)))
+            # The first one shows whether the server knows the request.
+            if len(waiting) == (_BATCHES if found else 1):
+                self._take(waiting, found, tolerate)
+        while waiting:
+            self._take(waiting, found, tolerate)
+        return found
+
+    def _take(
+        self,
+        waiting: deque[tuple[Sequence[str], Any]],
+        found: dict[str, Any],
+        tolerate: tuple[type[Exception], ...],
+    ) -> None:
+        """Wait for the oldest answer."""
+        paths, answer = waiting.popleft()
+        for path, one in zip(paths, self.get(answer), strict=True):
+            found[path] = multi_read.settled(one, tolerate)
+
+    def _fetch_each(self, wanted: Sequence[str], tolerate: tuple[type[Exception], ...]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for start in range(0, len(wanted), _PIPELINE):
             window = wanted[start : start + _PIPELINE]
