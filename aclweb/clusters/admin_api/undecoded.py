@@ -56,7 +56,7 @@ class _Header:
 
 
 class _Undecoded:
-    """Stands in for the class of the answer: decodes its header, and keeps the rest as it is."""
+    """Used in place of the class of the answer: decodes its header, and keeps the rest as it is."""
 
     def __init__(self, version: int) -> None:
         self._version = version
