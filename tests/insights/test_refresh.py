@@ -65,6 +65,7 @@ def logged(read_cluster, tmp_path, settings):
 
 
 @pytest.mark.spark
+@pytest.mark.own_server  # its Spark is a process of its own, so it need not wait for those of the shared one
 def test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round(logged, monkeypatch, tmp_path):
     need_java()
     told, children = [], []
