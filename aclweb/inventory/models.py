@@ -24,6 +24,7 @@ from aclweb.inventory.stored_checks import ConnectionCheck as ConnectionCheck
 from aclweb.inventory.stored_findings import DismissedFinding as DismissedFinding
 from aclweb.inventory.stored_findings import LintRun as LintRun
 from aclweb.inventory.stored_findings import StoredFinding as StoredFinding
+from aclweb.inventory.stored_syncs import SyncRun as SyncRun
 
 
 class AllClusters(models.Manager["Cluster"]):

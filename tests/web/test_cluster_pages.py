@@ -6,11 +6,12 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.utils import timezone
 
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, ClusterState
 from aclweb.inventory import tasks
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync.run import sync
 from aclweb.inventory.work import scheduling
 from tests.builders import allow
@@ -205,3 +206,48 @@ def test_only_a_source_that_hides_the_authorizer_asks_whether_there_is_one(
     assert ("ZooKeeper does not show whether brokers use its ACLs" in page) is asks
     assert ("Whether brokers use the ACLs in ZooKeeper" in page) is asks
     assert ("not declared: ZooKeeper has ACLs whether brokers use them or not" in page) is asks
+
+
+def test_the_page_of_a_cluster_shows_its_syncs_its_rights_and_what_is_not_seen(
+    cluster, dot, cho, signed_in, django_assert_max_num_queries
+):
+    sync(cluster, client=Answers([allow("User:bob", "READ", "orders"), allow("User:eve", "READ", "orders")]))
+    for _ in range(12):
+        sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+    ConnectionCheck.objects.create(
+        cluster=cluster,
+        asked_by="dot",
+        asked_at=timezone.now(),
+        state="DONE",
+        sentence="test-eu answers.",
+        rights=[
+            {
+                "right": "Alter",
+                "answer": "no",
+                "sentence": "The brokers refuse it.",
+                "command": "kafka-acls --add --allow-principal User:aclweb --operation Alter --cluster",
+                "needed": True,
+            }
+        ],
+    )
+
+    with django_assert_max_num_queries(33):
+        seen = text(signed_in(dot).get("/c/test-eu/"))
+
+    assert seen.count("<rect data-tone=") == 13
+    assert "half take ≤" in seen
+    assert "<b>revision 2</b>, −1" in seen
+    assert "What aclweb may do here" in seen
+    assert "kafka-acls --add --allow-principal User:aclweb --operation Alter --cluster" in seen
+    assert "What aclweb cannot see here" in seen
+    assert "Who changed ACLs outside aclweb" in seen
+    assert 'href="/c/test-eu/compare/"' in seen
+    assert "What aclweb may do here" not in text(signed_in(cho).get("/c/test-eu/"))
+
+
+def test_a_cluster_on_zookeeper_leads_to_its_move(cluster, dot, signed_in):
+    assert "Move to" not in text(signed_in(dot).get("/c/test-eu/"))
+
+    Cluster.objects.update(kind="zookeeper", authorizer="acl")
+
+    assert 'href="/c/test-eu/move/?kind=admin"' in text(signed_in(dot).get("/c/test-eu/"))

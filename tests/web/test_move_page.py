@@ -67,6 +67,12 @@ def test_a_cluster_is_compared_and_then_moved_on_its_page(admin):
     assert "It is the same Kafka cluster." in text(admin.get("/events/"))
 
 
+def test_the_form_proposes_the_authorizer_of_the_other_way(admin):
+    form = admin.get(f"{PAGE}?kind=admin").context["form"]
+
+    assert form["authorizer_class"].value() == "standard"
+
+
 def test_what_differs_is_shown_as_access_and_accepted_by_hand(admin):
     admin.post(f"{PAGE}?kind=admin", GIVEN)
     moving.run_next("worker", lambda _: answers([HELD[0], allow("User:cat", "READ", "orders")]))

@@ -30,6 +30,7 @@ from aclweb.inventory.lists.names import (
     named_by_acls,
     names_from,
 )
+from aclweb.inventory.lists.not_seen import NotSeen, not_seen
 from aclweb.inventory.lists.owners import (
     MatchedNames,
     Owned,
@@ -40,9 +41,10 @@ from aclweb.inventory.lists.owners import (
 )
 from aclweb.inventory.lists.resource_history import RevisionOfResource, history_of
 from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revisions
-from aclweb.inventory.lists.revisions import history
+from aclweb.inventory.lists.revisions import Past, history, past_of
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.lists.short_keys import acls_of_short_keys, may_be_short, short_key, with_key_like
+from aclweb.inventory.lists.sync_runs import SyncRuns, sync_runs
 from aclweb.inventory.lists.watches import how_soon, watched_clusters
 
 __all__ = [
@@ -62,10 +64,13 @@ __all__ = [
     "MatchedNames",
     "MonthOfRevisions",
     "NameRow",
+    "NotSeen",
     "Owned",
     "OwnerBook",
+    "Past",
     "PrincipalRow",
     "RevisionOfResource",
+    "SyncRuns",
     "acls_in",
     "acls_of_short_keys",
     "all_acls",
@@ -90,10 +95,12 @@ __all__ = [
     "named_by_acls",
     "names_from",
     "names_known",
+    "not_seen",
     "others_like",
     "owner_of",
     "owners_matched",
     "owners_of",
+    "past_of",
     "paused_sentence",
     "principals_like",
     "reach_of",
@@ -101,6 +108,7 @@ __all__ = [
     "roles_of",
     "short_key",
     "status",
+    "sync_runs",
     "watched_clusters",
     "with_key_like",
 ]

@@ -34,7 +34,7 @@ class SyncResult:
 
     revision: the newest stored one, made by this sync if `changed`. delta: the ACLs that it
     added and removed. read: the cluster answered, the answer was trusted, and the database now
-    says the same. held: the snapshot was quarantined, and nothing stored.
+    says the same. held: the snapshot was quarantined, and nothing stored. failed: nobody answered as needed.
     """
 
     revision: Revision | None
@@ -44,6 +44,7 @@ class SyncResult:
     delta: Delta = field(default_factory=Delta)
     read: bool = False
     held: bool = False
+    failed: bool = False
 
 
 def state_and_sentence(

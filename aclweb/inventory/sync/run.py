@@ -34,6 +34,7 @@ from aclweb.clusters import (
 from aclweb.inventory.current import connection_of, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.sync import history
 from aclweb.inventory.sync.differ import Listed, Snapshot
 from aclweb.inventory.sync.last_read import LastRead
 from aclweb.inventory.sync.result import MIGRATING, SILENT, SyncResult
@@ -61,15 +62,19 @@ def sync(
     Never raises for trouble with the cluster: its state and a sentence are stored and
     returned.
     """
-    began = time.monotonic()
+    began_at, began = timezone.now(), time.monotonic()
     # What aclweb itself has written is proven by reading everything.
     last = _begin(cluster, whole=cause == Revision.Cause.OURS)
     number = last.row.readings_begun
     try:
         snapshot = _read(cluster, client, last)
     except ClusterError as error:
-        return _fail(cluster, number, error)
+        failed = _fail(cluster, number, error)
+        history.keep(cluster, failed, began_at=began_at, seconds=time.monotonic() - began, whole=True)
+        return failed
     result = store(cluster, Sync(number, snapshot, cause, expected, accepted_by, began))
+    whole = snapshot.acls.patterns is None
+    history.keep(cluster, result, began_at=began_at, seconds=time.monotonic() - began, whole=whole)
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     if result.changed and result.revision is not None:
         logger.info(
@@ -164,4 +169,4 @@ def _fail(cluster: Cluster, number: int, error: ClusterError) -> SyncResult:
     )
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     logger.warning("Cluster %s was not read (%s): %s", cluster.slug, error.state, sentence)
-    return SyncResult(cluster.revision, False, error.state, sentence)
+    return SyncResult(cluster.revision, False, error.state, sentence, failed=True)

@@ -269,7 +269,7 @@ class ConnectionForm(forms.Form):
         return shown | {
             "name": cluster.name,
             "address": cluster.address if same_kind else "",
-            "authorizer_class": cluster.authorizer,
+            "authorizer_class": cluster.authorizer if same_kind else self.kind.default_authorizer,
             "kafka_version": cluster.kafka_version,
             "approvals_needed": cluster.approvals_needed,
         }

@@ -30,6 +30,12 @@ from aclweb.web.shell.paging import page_asked, page_of
 ROWS_A_PAGE = 25
 
 
+def moves_to(cluster: Cluster) -> ClusterKind | None:
+    """Return the kind that a cluster of this one moves to; None where most do not move."""
+    first = live_kinds()[0]
+    return first if cluster.source.options and cluster.kind != first.name else None
+
+
 @login_required
 @require_http_methods(["GET", "POST"])
 def move(request: HttpRequest, slug: str) -> HttpResponse:

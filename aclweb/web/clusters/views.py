@@ -22,12 +22,13 @@ from aclweb.changes.models import PolicyGate
 from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
 from aclweb.inventory.admin.events import events_of
-from aclweb.inventory.checks import registered_twice, same_kafka_cluster
+from aclweb.inventory.checks import latest, registered_twice, same_kafka_cluster
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.clusters import acls_over_time
+from aclweb.web.clusters.moving import moves_to
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
 from aclweb.web.shell.frame import cluster_line
@@ -140,6 +141,8 @@ def _counted(rows: QuerySet[Any]) -> Coalesce:
 def _page(
     request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200, error: str = ""
 ) -> HttpResponse:
+    may_administer = access.may(request.user, "administer", cluster)
+    past = lists.past_of(cluster)
     context = {
         "cluster": cluster,
         "error": error,
@@ -147,7 +150,11 @@ def _page(
         "status": lists.status(cluster),
         "how_soon": lists.how_soon(cluster),
         "form": form,
-        "may_administer": access.may(request.user, "administer", cluster),
+        "may_administer": may_administer,
+        "check": latest(cluster) if may_administer and cluster.source.options else None,
+        "moves_to": moves_to(cluster) if may_administer else None,
+        "runs": lists.sync_runs(cluster),
+        "not_seen": lists.not_seen(cluster, first=past.first, edits_elsewhere=past.elsewhere),
         "same_kafka": same_kafka_cluster(cluster, cluster.cluster_id, access.visible_clusters(request.user)),
         "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
         "over_time": acls_over_time.drawn(cluster),

@@ -1,0 +1,90 @@
+"""What can aclweb not see of a cluster, and what follows from that? One list, for the page of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aclweb.acl.model import NOUNS, ResourceType, number_of
+from aclweb.clusters import Known
+from aclweb.inventory.current import broker_settings
+from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.models import Cluster, Revision
+
+
+@dataclass(frozen=True)
+class NotSeen:
+    """One thing that is not seen. what: in a few words. sentence: why, and what follows. fix: what would show it."""
+
+    what: str
+    sentence: str
+    fix: str = ""
+
+
+def not_seen(cluster: Cluster, *, first: Revision | None, edits_elsewhere: int) -> tuple[NotSeen, ...]:
+    """Return what aclweb does not see of this cluster, from what is stored.
+
+    first: its first revision, None where nothing is read. edits_elsewhere: revisions that aclweb did not make.
+    """
+    return (*_names(cluster), *_settings(cluster), *_authorizer(cluster), *_past(first, edits_elsewhere))
+
+
+def _names(cluster: Cluster) -> Iterator[NotSeen]:
+    for kind in (ResourceType.TOPIC, ResourceType.GROUP):
+        found = names_known(cluster, kind)
+        if found.known is Known.ALL:
+            continue
+        names = NOUNS[kind][1]
+        what = f"{names[0].upper()}{names[1:]} that exist"
+        yield NotSeen(what, f"{found.sentence} So no ACL of {names} can be called orphaned for that.")
+
+
+def _settings(cluster: Cluster) -> Iterator[NotSeen]:
+    source = cluster.source
+    fix = "DescribeConfigs on the cluster shows whether it is set." if source.reads_broker_settings else ""
+    for field, what in (
+        ("super_users", "Super users"),
+        ("allow_everyone", "The default where no ACL exists"),
+    ):
+        if broker_settings.is_read(cluster, field):
+            continue
+        if getattr(cluster, field) is None:
+            yield NotSeen(what, "Neither read nor declared: answers say what they assume.", fix)
+        else:
+            yield NotSeen(what, f"{_why_hidden(cluster)} They are declared by people.", "")
+
+
+def _why_hidden(cluster: Cluster) -> str:
+    if cluster.settings_read:
+        return "Brokers hide the value."
+    return f"{cluster.source.subject} does not show the value."
+
+
+def _authorizer(cluster: Cluster) -> Iterator[NotSeen]:
+    if cluster.source.is_copy:
+        yield NotSeen("The authorizer", "A copy of ACLs does not show which authorizer reads them.")
+    elif not broker_settings.authorizer(cluster).is_read:
+        yield NotSeen(
+            "The authorizer",
+            "Its class was not read from brokers, so which one decides is declared or assumed.",
+            "DescribeConfigs on the cluster shows it." if cluster.source.reads_broker_settings else "",
+        )
+    if not cluster.settings_read:
+        yield NotSeen(
+            "How clients are named",
+            "Mapping rules of certificates and Kerberos names were not read, so no login is mapped to a principal.",
+        )
+
+
+def _past(first: Revision | None, edits_elsewhere: int) -> Iterator[NotSeen]:
+    if first is None:
+        return
+    if edits_elsewhere:
+        edits = number_of(edits_elsewhere, "revision")
+        yield NotSeen(
+            "Who changed ACLs outside aclweb", f"No cluster stores an author: {edits} changed ACLs elsewhere."
+        )
+    yield NotSeen(
+        f"ACLs before {first.read_at:%Y-%m-%d}",
+        "The first sync was then. A page as of an earlier time cannot show what was in force.",
+    )
