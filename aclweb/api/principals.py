@@ -32,6 +32,7 @@ from aclweb.insights.principals import (
     listed_principals,
 )
 from aclweb.inventory.access import RELATIONS, ComparedNames, compared
+from aclweb.inventory.lists import called
 
 _SORTS = [*SORTS, *(f"-{sort}" for sort in SORTS)]
 # Of each row of a comparison: its names, and the ACLs of the two.
@@ -42,6 +43,9 @@ class PrincipalSerializer(serializers.Serializer[ListedPrincipal]):
     """One principal. Without the mark never-seen, no time means that nobody can tell when it was seen."""
 
     principal = serializers.CharField(trim_whitespace=False)
+    name = serializers.CharField(
+        allow_blank=True, help_text="What people call it, where ACLs hold an id; empty where nobody has said."
+    )
     acls = serializers.IntegerField(help_text="ACLs that name it.")
     deny_acls = serializers.IntegerField(help_text="How many of them are DENY.")
     is_super_user = serializers.BooleanField(help_text="As declared.")
@@ -115,7 +119,7 @@ class PrincipalRows(APIView):
         )
         cluster = asked.view.cluster
         found = listed_principals(cluster, filters)
-        rows = [row.as_dict() for row in pages.of(found.rows)]
+        rows = [row.as_dict() | {"name": called(cluster, row.principal)} for row in pages.of(found.rows)]
         cut = FittingPage(len(rows))
         return Response(
             {

@@ -16,6 +16,7 @@ from aclweb.api import (
     moves,
     needs,
     owners,
+    principal_names,
     principals,
     removals,
     views,
@@ -54,6 +55,11 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/use/", insights.UseList.as_view(), name="use"),
     path("v1/clusters/<slug:slug>/replay/", insights.ReplayList.as_view(), name="replay"),
     path("v1/clusters/<slug:slug>/owners/", owners.OwnerList.as_view(), name="owners"),
+    path(
+        "v1/clusters/<slug:slug>/principal-names/",
+        principal_names.PrincipalNameList.as_view(),
+        name="principal-names",
+    ),
     path("v1/clusters/<slug:slug>/principals/", principals.PrincipalRows.as_view(), name="principals"),
     path(
         "v1/clusters/<slug:slug>/principals/compare/",

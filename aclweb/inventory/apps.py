@@ -12,6 +12,7 @@ _VERBS = (
     "aclweb.inventory.admin.encryption",
     "aclweb.inventory.admin.owners",
     "aclweb.inventory.admin.pausing",
+    "aclweb.inventory.admin.principal_names",
     "aclweb.inventory.admin.register",
     "aclweb.inventory.admin.removing",
     "aclweb.inventory.sync.run",

@@ -117,6 +117,8 @@ class Cluster(Leased):
     # Since when nothing connects to it, and who paused it; null while it is synced.
     paused_at = models.DateTimeField(null=True)
     paused_by = models.CharField(max_length=254, blank=True)
+    # When somebody last said what its principals are called; null where nobody has.
+    principals_named_at = models.DateTimeField(null=True)
     # Whether its address was given on a page, so that it may lead only to hosts that the deployment allows.
     held_to_hosts = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -276,6 +278,21 @@ class OwnedNames(models.Model):
     @property
     def label_words(self) -> list[str]:
         return self.labels.split(", ") if self.labels else []
+
+
+class PrincipalName(models.Model):
+    """What people call a principal of a cluster whose ACLs hold an id. No decision reads it."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="principal_names")
+    principal = models.CharField(max_length=500)
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        ordering = ["principal"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "principal"], name="principal_named_once")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Declaration(models.Model):

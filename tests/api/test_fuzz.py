@@ -58,6 +58,8 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/dismissals/{number}/", "DELETE"),
     ("/api/v1/clusters/{slug}/log-sources/", "GET"),
     ("/api/v1/clusters/{slug}/owners/", "GET"),
+    ("/api/v1/clusters/{slug}/principal-names/", "GET"),
+    ("/api/v1/clusters/{slug}/principal-names/", "PUT"),
     ("/api/v1/clusters/{slug}/principals/", "GET"),
     ("/api/v1/clusters/{slug}/principals/compare/", "GET"),
     ("/api/v1/clusters/{slug}/analyses/", "GET"),

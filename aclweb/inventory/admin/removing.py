@@ -152,7 +152,10 @@ def _deleted_by_worker(cluster: Cluster) -> Iterator[str]:
     if cluster.revision is not None:
         acls, revisions = number_of(cluster.revision.acls, "ACL"), cluster.revisions.count()
         yield f"Its ACLs ({acls} in force) and their history in {number_of(revisions, 'revision')}."
-    yield "Findings, declarations, owners and labels, policy gates, drafts that nobody has requested, and saved views."
+    yield (
+        "Findings, declarations, owners and labels, names of principals, policy gates, drafts that nobody has "
+        "requested, and saved views."
+    )
     if cluster.source.is_one_file:
         yield "The file that was uploaded."
 

@@ -30,6 +30,7 @@ from aclweb.inventory.lists.names import (
     named_by_acls,
     names_from,
 )
+from aclweb.inventory.lists.names_of_principals import called, principals_called
 from aclweb.inventory.lists.not_seen import NotSeen, not_seen
 from aclweb.inventory.lists.owners import (
     MatchedNames,
@@ -75,6 +76,7 @@ __all__ = [
     "acls_of_short_keys",
     "all_acls",
     "begins_so",
+    "called",
     "containing",
     "every_name",
     "grouped_acls",
@@ -102,6 +104,7 @@ __all__ = [
     "owners_of",
     "past_of",
     "paused_sentence",
+    "principals_called",
     "principals_like",
     "reach_of",
     "resources_like",

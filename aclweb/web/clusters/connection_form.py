@@ -147,14 +147,17 @@ class ConnectionForm(forms.Form):
         },
     )
     token_client = forms.CharField(
-        label="Client there", required=False, widget=forms.TextInput(attrs=_NAME), help_text=CLIENT_ID
+        label="Client there",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME),
+        help_text="The id of the client that is to get a token.",
     )
     token_secret = forms.CharField(
         label="Client secret",
         required=False,
         strip=False,
         widget=forms.PasswordInput(attrs=_SECRET),
-        help_text=f"{CLIENT_SECRET}: stored encrypted and never shown again.",
+        help_text="Its secret: stored encrypted and never shown again.",
     )
     token_scope = forms.CharField(
         label="Scope", required=False, widget=forms.TextInput(attrs=_NAME), help_text=f"{SCOPE}, if any."

@@ -9,6 +9,7 @@ from aclweb.web.clusters import (
     log_sources,
     moving,
     owners,
+    principal_names,
     removing,
     views,
 )
@@ -36,6 +37,9 @@ urlpatterns = [
     path("c/<slug:slug>/log-sources/", log_sources.index, name="log-sources"),
     path("c/<slug:slug>/log-sources/<int:number>/", log_sources.edit, name="log-source"),
     path("c/<slug:slug>/log-sources/<int:number>/remove/", log_sources.remove, name="log-source-remove"),
+    path("c/<slug:slug>/principal-names/", principal_names.index, name="principal-names"),
+    path("c/<slug:slug>/principal-names/export/", principal_names.export, name="principal-names-export"),
+    path("c/<slug:slug>/principal-names/load/", principal_names.load, name="principal-names-load"),
     path("c/<slug:slug>/owners/", owners.index, name="owners"),
     path("c/<slug:slug>/owners/export/", owners.export, name="owners-export"),
     path("c/<slug:slug>/owners/load/", owners.load, name="owners-load"),

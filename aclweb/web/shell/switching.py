@@ -46,6 +46,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "analyses": (),
     "coverage": (),
     "owners": (),
+    "principal-names": (),
     "roles": ("q", "role"),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@
 {% icon "search" %} {% mark "refused" %}
 {% ago cluster.read_at %}           14 s ago, with the time in UTC behind it
 {% resource_url cluster type name %} {% principal_url cluster name %}
+{% called cluster principal %}       what people call it, where ACLs hold an id
 {% canonical binding %}             the binding as JSON, for a link or a hidden field
 """
 
@@ -37,6 +38,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_key
 from aclweb.insights.resource_use import Requests, ResourceUse
+from aclweb.inventory import lists
 from aclweb.inventory.access import Cell, sentences
 from aclweb.inventory.lists import MonthOfRevisions, Owned
 from aclweb.inventory.models import Cluster
@@ -275,6 +277,13 @@ def resource_url(
 @register.simple_tag(takes_context=True)
 def month_of_revisions(context: Mapping[str, Any], cluster: Cluster, moment: as_of.AsOf) -> MonthOfRevisions:
     return as_of.month_shown(context["request"], cluster, moment)
+
+
+@register.simple_tag
+def called(cluster: Cluster | str | None, principal: str | None) -> SafeString | str:
+    """What people call a principal, to be shown behind it; nothing where it has no name, or there is no cluster."""
+    name = lists.called(cluster, principal) if isinstance(cluster, Cluster) and principal else ""
+    return format_html(' <span class="soft">{}</span>', visible(name)) if name else ""
 
 
 @register.simple_tag(takes_context=True)
