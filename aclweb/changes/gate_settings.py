@@ -73,10 +73,12 @@ def _check(kind: str, approvals: int, name_prefix: str) -> None:
         faults["kind"] = f"{shown(kind)} is no gate; use one of {', '.join(PolicyGate.Kind.values)}."
     if not 1 <= approvals <= MOST_APPROVALS:
         faults["approvals"] = f"{approvals} is no number of approvals; use 1 to {MOST_APPROVALS}."
-    if kind == PolicyGate.Kind.NO_NEW_ACCESS:
+    if kind in PolicyGate.WITH_PREFIX:
         if not name_prefix:
             faults["name_prefix"] = (
                 "This gate needs the prefix of the names that it guards, such as payments."
+                if kind == PolicyGate.Kind.NO_NEW_ACCESS
+                else "This gate needs the prefix of principals or names that the tool manages, such as User:app-"
             )
         elif len(name_prefix) > LONGEST_PREFIX:
             faults["name_prefix"] = (

@@ -59,8 +59,15 @@ class Verdict:
         return self.state is State.MET
 
     @property
+    def refuses(self) -> bool:
+        """Whether the edit cannot be asked for at all, whoever approves it."""
+        return self.gate.kind == _Kind.MANAGED_REFUSED and not self.is_open
+
+    @property
     def asks_for(self) -> str:
         """Who must approve because of it, in words; empty where it is passed."""
+        if self.refuses:
+            return "refused, whoever approves"
         return "" if self.is_open else _required_by(self.gate).words
 
     def as_dict(self) -> dict[str, str]:
@@ -94,6 +101,11 @@ def verdicts(view: ClusterView, delta: Delta, impact: Impact | None) -> tuple[Ve
     found = [Verdict(gate, *_ASKED[_Kind(gate.kind)](edit, gate)) for gate in gates]
     order = [State.NOT_MET, State.UNKNOWN, State.MET]
     return tuple(sorted(found, key=lambda verdict: order.index(verdict.state)))
+
+
+def refusals(found: Iterable[Verdict]) -> list[str]:
+    """Return why an edit of which this was found is refused, whoever approves it."""
+    return [verdict.sentence for verdict in found if verdict.refuses]
 
 
 def required(view: ClusterView, found: Iterable[Verdict]) -> policy.Required:
@@ -209,6 +221,25 @@ def _no_new_access(edit: _Edit, gate: PolicyGate) -> _Answer:
     return State.MET, f"Nobody gets access to names that start with {shown(prefix)}."
 
 
+# Brokers take everybody for the one, and who does not log in for the other: no tool manages those as users.
+_NOBODYS = (ANY_USER, "User:ANONYMOUS")
+
+
+def _nothing_managed(edit: _Edit, gate: PolicyGate) -> _Answer:
+    prefix = gate.name_prefix
+    for binding in (*edit.delta.add, *edit.delta.remove):
+        who_is_managed = binding.principal.startswith(prefix) and (
+            binding.principal not in _NOBODYS or prefix in _NOBODYS
+        )
+        if who_is_managed or binding.resource_name.startswith(prefix):
+            what = binding.principal if who_is_managed else binding.resource_name
+            return State.NOT_MET, (
+                f"Another tool manages what starts with {shown(prefix)}, and may undo this: {acl_text(binding)}. "
+                f"Change {shown(what)} there."
+            )
+    return State.MET, f"It changes no ACL of what starts with {shown(prefix)}."
+
+
 def _classes_with(edit: _Edit, kind: ResourceType, prefix: str) -> int:
     """Return the set of the classes of names, on the axis of the impact, that hold some name beginning so.
 
@@ -255,4 +286,6 @@ _ASKED: dict[PolicyGate.Kind, Callable[[_Edit, PolicyGate], _Answer]] = {
     _Kind.NOT_THE_FIRST: _not_the_first,
     _Kind.NOT_OWN_RIGHTS: _not_own_rights,
     _Kind.NO_NEW_ACCESS: _no_new_access,
+    _Kind.MANAGED: _nothing_managed,
+    _Kind.MANAGED_REFUSED: _nothing_managed,
 }

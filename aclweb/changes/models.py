@@ -276,10 +276,15 @@ class PolicyGate(models.Model):
         NOT_THE_FIRST = "not-the-first", "Not the first ACL on an open resource"
         NOT_OWN_RIGHTS = "not-own-rights", "Not aclweb's own rights"
         NO_NEW_ACCESS = "no-new-access", "No new access to names that start with a prefix"
+        MANAGED = "managed", "Nothing that another tool manages, by a prefix"
+        MANAGED_REFUSED = "managed-refused", "Refuse what another tool manages, by a prefix"
+
+    # Those about names that start with a prefix.
+    WITH_PREFIX = (Kind.NO_NEW_ACCESS, Kind.MANAGED, Kind.MANAGED_REFUSED)
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="policy_gates")
     kind = models.CharField(max_length=20, choices=Kind.choices)
-    # Of NO_NEW_ACCESS alone; empty for the others.
+    # Of WITH_PREFIX; empty for the others.
     name_prefix = KafkaTextField(blank=True)
     # So many must approve where it is not met, and whether one of them must be an administrator of the cluster.
     approvals = models.PositiveSmallIntegerField(default=2)
@@ -293,6 +298,10 @@ class PolicyGate(models.Model):
     def __str__(self) -> str:
         if self.kind == self.Kind.NO_NEW_ACCESS:
             return f"No new access to names that start with {shown(self.name_prefix)}"
+        if self.kind == self.Kind.MANAGED:
+            return f"Another tool manages what starts with {shown(self.name_prefix)}"
+        if self.kind == self.Kind.MANAGED_REFUSED:
+            return f"Refuse what another tool manages: what starts with {shown(self.name_prefix)}"
         return self.get_kind_display()
 
 

@@ -252,7 +252,10 @@ def _seen(
         )
     if seen.changes_nothing:
         raise ChangeError(f"There is nothing to do: {cluster.name} is already as this change asks.")
-    return seen, _GatesSay.of(view, delta, seen.impact)
+    gates_say = _GatesSay.of(view, delta, seen.impact)
+    if refused := gates.refusals(gates_say.verdicts):
+        raise ChangeError(" ".join(refused))
+    return seen, gates_say
 
 
 def _fix(

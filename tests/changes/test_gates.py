@@ -14,7 +14,7 @@ from aclweb.acl.model import AccessRequest, Delta, ResourceType, operations_of
 from aclweb.acl.simulate import Names, simulate
 from aclweb.audit import trail
 from aclweb.changes import gate_settings, gates, queries, review
-from aclweb.changes.models import Change, PolicyGate
+from aclweb.changes.models import Change, ChangeError, PolicyGate
 from aclweb.changes.preview import preview
 from aclweb.changes.rollout import run as rollout
 from aclweb.inventory.current import in_force
@@ -301,3 +301,64 @@ def test_setting_a_gate_again_changes_it_and_each_is_recorded(cluster):
     verbs = [event.verb for event in trail.trail(f"cluster:{cluster.slug}").order_by("sequence")]
     assert verbs[-3:] == ["policy.set", "policy.set", "policy.removed"]
     assert not PolicyGate.objects.exists()
+
+
+# --- What another tool manages ---
+
+
+@pytest.mark.parametrize(
+    ("binding", "prefix", "state"),
+    [
+        (allow("User:app-1", "READ", "orders"), "User:app-", "not met"),
+        (allow("User:bob", "READ", "orders.eu"), "orders.", "not met"),
+        (allow("User:bob", "READ", "orders.", pattern="PREFIXED"), "orders.", "not met"),
+        (allow("User:bob", "READ", "orders"), "User:app-", "pass"),
+        (allow("User:*", "READ", "orders"), "User:", "pass"),
+        (allow("User:ANONYMOUS", "READ", "orders"), "User:", "pass"),
+        (allow("User:*", "READ", "orders"), "User:*", "not met"),
+    ],
+)
+def test_what_another_tool_manages_is_told_by_prefix(cluster, binding, prefix, state):
+    assert said(cluster, KIND.MANAGED, binding, prefix=prefix)[0] == state
+    assert said(cluster, KIND.MANAGED_REFUSED, remove=[binding], prefix=prefix)[0] == state
+
+
+def test_a_managed_name_is_warned_of_and_asks_for_more(cluster, ask, ada):
+    gate(cluster, KIND.MANAGED, prefix="payments.")
+
+    change = review.submit(change=ask(WISH), actor=ada)
+
+    assert (change.state, change.approvals_needed) == (Change.State.IN_REVIEW, 2)
+    (told,) = change.gates
+    assert told["sentence"].startswith(
+        "Another tool manages what starts with 'payments.', and may undo this:"
+    )
+    assert told["sentence"].endswith("Change 'payments.eu' there.")
+
+
+def test_a_managed_name_is_refused_when_it_is_submitted(cluster, ask, ada):
+    gate(cluster, KIND.MANAGED_REFUSED, prefix="payments.")
+
+    with pytest.raises(ChangeError, match=r"Another tool manages what starts with 'payments\.'"):
+        review.submit(change=ask(WISH), actor=ada)
+
+    assert Change.objects.get().state == Change.State.DRAFT
+
+
+def test_the_worker_writes_nothing_that_is_refused_since(cluster, kafka, approved):
+    change = approved(WISH)
+    gate(cluster, KIND.MANAGED_REFUSED, prefix="payments.")
+
+    rollout.apply(change.pk)
+
+    change.refresh_from_db()
+    assert change.state == Change.State.FAILED
+    assert WISH not in kafka.bindings
+    assert "Another tool manages" in change.sentence
+    assert "Nothing was written." in change.sentence
+
+
+def test_a_gate_of_a_tool_needs_its_prefix(cluster):
+    for kind in (KIND.MANAGED, KIND.MANAGED_REFUSED):
+        with pytest.raises(gate_settings.GateError, match="such as User:app-"):
+            gate_settings.set_gate(actor="test", cluster=cluster, kind=kind, approvals=2)

@@ -53,7 +53,9 @@ def check_paper(run: Run) -> None:
         raise blocked(run, State.FAILED, "change.refused", why)
 
     current = policy.counted_approvals(change)
-    required, because = _required(change)
+    required, because, refused = _required(change)
+    if refused:
+        raise blocked(run, State.FAILED, "change.refused", " ".join([*refused, "Nothing was written."]))
     if lacking := policy.lacking(change.cluster, current.counted, required):
         counted = f"{len(current.counted)} of {number_of(required.approvals, 'approval')} count now"
         why = " ".join([*current.sentences, *because, f"{counted}, so it needs {lacking}."])
@@ -64,17 +66,18 @@ def check_paper(run: Run) -> None:
         raise stop
 
 
-def _required(change: Change) -> tuple[policy.Required, list[str]]:
-    """Return who must approve by the gates as they are now, and what those say that are not met.
+def _required(change: Change) -> tuple[policy.Required, list[str], list[str]]:
+    """Return who must approve by the gates as they are now, what those say that are not met, and why it is refused.
 
     What has been begun is finished under the approvals that it began with.
     """
     required = policy.Required(change.approvals_needed)
     if change.has_effects:
-        return required, []
+        return required, [], []
     view = in_force(change.cluster)
     found = gates.verdicts(view, change.delta, change.impact)
-    return required | gates.required(view, found), [each.sentence for each in found if not each.is_open]
+    because = [each.sentence for each in found if not each.is_open]
+    return required | gates.required(view, found), because, gates.refusals(found)
 
 
 def preflight(run: Run, client: ClusterClient) -> None:

@@ -28,7 +28,7 @@ class GateForm(forms.Form):
         required=False,
         strip=False,
         max_length=1_000,
-        help_text="Only for “No new access to names that start with a prefix”; leave it empty for the others.",
+        help_text="Only for gates about a prefix, of names or principals such as User:app-; leave it empty for others.",
         widget=forms.TextInput(
             attrs={"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
         ),
@@ -94,8 +94,7 @@ def _asked_for(request: HttpRequest) -> dict[str, str]:
 
 def _page(request: HttpRequest, cluster: Cluster, form: GateForm, status: int = 200) -> HttpResponse:
     gates = [
-        (gate, str(gate), policy.Required(gate.approvals, by_administrator=gate.by_administrator).words)
-        for gate in cluster.policy_gates.order_by("kind", "name_prefix")
+        (gate, str(gate), _needed(gate)) for gate in cluster.policy_gates.order_by("kind", "name_prefix")
     ]
     context = {
         "cluster": cluster,
@@ -105,6 +104,12 @@ def _page(request: HttpRequest, cluster: Cluster, form: GateForm, status: int = 
         "may_administer": access.may(request.user, "administer", cluster),
     }
     return render_page(request, "changes/policy.html", None, context, section="changes", status=status)
+
+
+def _needed(gate: PolicyGate) -> str:
+    if gate.kind == PolicyGate.Kind.MANAGED_REFUSED:
+        return "refused, whoever approves"
+    return policy.Required(gate.approvals, by_administrator=gate.by_administrator).words
 
 
 def _person(request: HttpRequest) -> User:

@@ -26,7 +26,10 @@ class Command(BaseCommand):
         todo = parser.add_mutually_exclusive_group()
         todo.add_argument("--set", metavar="GATE", help=f"one of {KINDS}")
         todo.add_argument("--remove", metavar="GATE", help="the same")
-        parser.add_argument("--prefix", help="of the names that no-new-access guards, such as payments.")
+        parser.add_argument(
+            "--prefix",
+            help="of the names that no-new-access guards, such as payments., or of what another tool manages",
+        )
         parser.add_argument(
             "--approvals", type=int, help="so many must approve where it is not met; 2 if left out"
         )
