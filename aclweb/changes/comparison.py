@@ -144,7 +144,11 @@ class Comparison:
             if when := _undeclared("super_users", own):
                 yield f"{when} the super users of {name}; here it counts as having none."
             yield from dict.fromkeys(
-                f"{name}: {sentence}" for side in own for sentence in beyond_acls(side.view.settings)
+                f"{name}: {sentence}"
+                for side in own
+                # Of the right side, the impact says it.
+                if self.impact is None or side.view.settings.service != self.right.view.settings.service
+                for sentence in beyond_acls(side.view.settings)
             )
         for side in (self.left, self.right):
             for sentence in not_known(side.moment) if side.moment is not None else ():

@@ -15,12 +15,14 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, 
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.authorizer import edit_caveats
 from aclweb.acl.model import AclBinding, acl_text
 from aclweb.acl.notation import binding_key
 from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
 from aclweb.changes import gates, policy
 from aclweb.changes.drift import Drift, drift_since_sync
+from aclweb.changes.impact import distinct
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem, Comment
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.preview import Preview, TooMuch, preview
@@ -353,7 +355,10 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         headline=headline(change, given=len(counted), needed=required.approvals),
         effect=_effect(seen),
         impact=seen,
-        warnings=seen.warnings if seen is not None and is_open else (),
+        # What the service hides may have been declared after the effect was fixed.
+        warnings=distinct((*edit_caveats(view.settings), *(seen.warnings if seen is not None else ())))
+        if is_open
+        else (),
         as_of_now=drift,
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,

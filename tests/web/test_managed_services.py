@@ -10,8 +10,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from aclweb.acl.authorizer import AclIndex, authorize, explain
-from aclweb.acl.model import SERVICES, AclError, AuthorizerSettings
+from aclweb.acl.model import SERVICES, AclError, AuthorizerSettings, Delta
 from aclweb.audit.models import Event
+from aclweb.changes import review
 from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.current.moments import moment_sentences
 from aclweb.inventory.current.view import Moment, in_force
@@ -209,3 +210,30 @@ def test_a_moment_of_the_past_is_answered_by_what_ran_it_then(managed, dot):
     moment = Moment(cluster.revision, with_msk)
     assert in_force(cluster, moment).settings.managed_service is SERVICES["msk"]
     assert "Managed by: Amazon MSK then, nobody today." in moment_sentences(cluster, moment)
+
+
+def test_a_change_that_waits_says_it_though_it_was_declared_later(
+    client, cluster, dot, ada, ben, settings, capsys
+):
+    settings.ACLWEB_SHELL_CHANGES = True
+    sync(cluster, client=Answers(ACLS, topics("orders")))
+    change = review.request(
+        cluster=cluster, author=ada, title="more", delta=Delta(add=(allow("User:new", "READ", "orders"),))
+    )
+    declare(cluster=cluster, actor=dot, service="strimzi")
+    client.force_login(ben)
+
+    page = client.get(reverse("change", args=[change.pk]))
+    call_command("change", "approve", change.key, "--as", "ben")
+
+    assert OPERATOR in page.content.decode()
+    assert OPERATOR in capsys.readouterr().out.splitlines()
+
+
+def test_a_comparison_says_it_once(client, cho, managed):
+    cluster = managed("redpanda")
+    client.force_login(cho)
+
+    page = client.get(reverse("compare", args=[cluster.slug], query={"other": cluster.slug})).content.decode()
+
+    assert page[page.index("<main") :].count(SERVICES["redpanda"].hidden) == 1

@@ -32,7 +32,7 @@ from aclweb.acl.authorizer.any_host import (
 )
 from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
-from aclweb.acl.authorizer.caveats import beyond_acls
+from aclweb.acl.authorizer.caveats import beyond_acls, edit_caveats
 from aclweb.acl.authorizer.decision import Decision, Finding, answer_given, authorize, decide
 from aclweb.acl.authorizer.explanation import Explanation, explain
 from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
@@ -90,6 +90,7 @@ __all__ = [
     "decide_elsewhere",
     "decide_for_any_host",
     "divide_hosts",
+    "edit_caveats",
     "explain",
     "fits",
     "for_operation",

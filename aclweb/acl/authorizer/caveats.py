@@ -33,6 +33,13 @@ def beyond_acls(settings: AuthorizerSettings, decision: Decision | None = None) 
     return (service.hidden,) if decision.result is Result.UNDECIDED else ()
 
 
+def edit_caveats(settings: AuthorizerSettings) -> tuple[str, ...]:
+    """Return what decides beside the ACLs that an edit changes, and what becomes of them, on a managed service."""
+    service = settings.managed_service
+    on_changes = (service.on_changes,) if service is not None and service.on_changes else ()
+    return (*beyond_acls(settings), *on_changes)
+
+
 def caveats_of(decision: Decision) -> list[str]:
     """Return one sentence for each condition under which the answer holds, or a broker may not give it."""
     request, settings = decision.request, decision.settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aclweb.acl.authorizer import beyond_acls, in_scan_order
+from aclweb.acl.authorizer import edit_caveats, in_scan_order
 from aclweb.acl.matching import read_range, why_no_topic
 from aclweb.acl.model import (
     OPERATIONS,
@@ -60,7 +60,7 @@ class Warnings:
                 "So many answers differ that the ACLs which settle them are left out. "
                 "The principals, operations, names and hosts are exact."
             )
-        yield from self._by_the_service()
+        yield from edit_caveats(self.worlds.after_settings)
         yield from self._no_ops()
         yield from self._default_mode()
         yield from self._names_nobody_has()
@@ -102,12 +102,6 @@ class Warnings:
         """Whether the name begins with a character for which a KRaft broker may fail to answer."""
         is_below_asterisk = "" < binding.resource_name[:1] < WILDCARD
         return is_below_asterisk and self.worlds.after_settings.names_below_asterisk_are_a_hazard
-
-    def _by_the_service(self) -> Iterator[str]:
-        settings = self.worlds.after_settings
-        yield from beyond_acls(settings)
-        if settings.managed_service and settings.managed_service.on_changes:
-            yield settings.managed_service.on_changes
 
     def _no_ops(self) -> Iterator[str]:
         there = in_scan_order(binding for binding in self.worlds.asked.add if binding in self.worlds.index)

@@ -20,9 +20,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from aclweb.accounts.models import User
+from aclweb.acl.authorizer import edit_caveats
 from aclweb.audit import trail
 from aclweb.changes import policy, queries, review, rollout
 from aclweb.changes.models import Change, ChangeError
+from aclweb.inventory.current import settings_of
 
 trail.register("change.from_shell", "{actor} used the shell to {act} it, as {login} on the server.")
 
@@ -73,10 +75,12 @@ class Command(BaseCommand):
     def _print(self, change: Change, as_json: bool) -> None:
         approvals = policy.counted_approvals(change)
         sentence = queries.headline(change, given=len(approvals.counted), needed=change.approvals_needed)
+        caveats = edit_caveats(settings_of(change.cluster))
         if as_json:
-            self.stdout.write(json.dumps({"change": change.key, "state": change.state, "sentence": sentence}))
+            told = {"change": change.key, "state": change.state, "sentence": sentence, "caveats": caveats}
+            self.stdout.write(json.dumps(told))
         else:
-            self.stdout.write(f"{change.key}: {sentence}")
+            self.stdout.write("\n".join([f"{change.key}: {sentence}", *caveats]))
 
 
 def _user(name: str) -> User:
