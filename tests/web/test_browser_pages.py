@@ -100,6 +100,7 @@ PAGES = {
     "two drafts to compare": "/c/test-eu/compare/drafts/",
     "two drafts compared": f"/c/test-eu/compare/drafts/?{urlencode({'first': COMMANDS, 'second': COMMANDS[90:]})}",
     "search": "/c/test-eu/search/?q=or",
+    "names of principals": "/c/test-eu/principal-names/",
 }
 
 

@@ -257,6 +257,7 @@ STEPS = {
     "log source": ("/c/test-eu/log-sources/", {"path": "/var/log/kafka"}),
     "policy gate": ("/c/test-eu/policy/", {"kind": "no-wildcard", "approvals": "2"}),
     "owner": ("/c/test-eu/owners/", {"kind": "TOPIC", "pattern_type": "LITERAL", "name": "a", "owner": "b"}),
+    "name of a principal": ("/c/test-eu/principal-names/", {"principal": "User:1", "name": "one"}),
     "approve": ("/changes/CR-{change}/act/", {"step": "approve"}),
     "withdraw": ("/changes/CR-{change}/act/", {"step": "withdraw"}),
 }
