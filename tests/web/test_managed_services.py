@@ -13,6 +13,7 @@ from aclweb.acl.authorizer import AclIndex, authorize, explain
 from aclweb.acl.model import SERVICES, AclError, AuthorizerSettings, Delta
 from aclweb.audit.models import Event
 from aclweb.changes import review
+from aclweb.inventory import lists
 from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.current.moments import moment_sentences
 from aclweb.inventory.current.view import Moment, in_force
@@ -237,3 +238,11 @@ def test_a_comparison_says_it_once(client, cho, managed):
     page = client.get(reverse("compare", args=[cluster.slug], query={"other": cluster.slug})).content.decode()
 
     assert page[page.index("<main") :].count(SERVICES["redpanda"].hidden) == 1
+
+
+def test_the_list_of_what_is_not_seen_begins_with_the_service(managed):
+    cluster = managed("redpanda")
+
+    found = [each.sentence for each in lists.not_seen(cluster, first=None, edits_elsewhere=0)]
+
+    assert found[:2] == [SERVICES["redpanda"].hidden, SERVICES["redpanda"].other_acls]

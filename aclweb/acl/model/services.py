@@ -17,7 +17,7 @@ class ManagedService:
 
     hidden: what decides beside ACLs, in a sentence; empty where nothing does. may_allow, may_refuse: whether that can
     turn a refusal, or an ALLOW. obeys_deny: whether a DENY ACL holds all the same. on_changes: what becomes of ACLs
-    that others write; empty where they stay.
+    that others write; empty where they stay. other_acls: ACLs of resources that Kafka does not know, in a sentence.
     """
 
     name: str
@@ -29,6 +29,7 @@ class ManagedService:
     may_refuse: bool = False
     obeys_deny: bool = True
     on_changes: str = ""
+    other_acls: str = ""
 
 
 SERVICES: Mapping[str, ManagedService] = MappingProxyType(
@@ -65,6 +66,7 @@ SERVICES: Mapping[str, ManagedService] = MappingProxyType(
                 "not list these.",
                 may_allow=True,
                 may_refuse=True,
+                other_acls="Redpanda keeps ACLs of its Schema Registry (registry, subject), which Kafka does not list.",
             ),
             # aiven.io/docs/products/kafka: concepts/acl, howto/manage-acls
             ManagedService(

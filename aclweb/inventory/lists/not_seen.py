@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from aclweb.acl.model import NOUNS, ResourceType, number_of
+from aclweb.acl.model import NOUNS, SERVICES, ResourceType, number_of
 from aclweb.clusters import Known
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.lists.completeness import names_known
@@ -26,7 +26,23 @@ def not_seen(cluster: Cluster, *, first: Revision | None, edits_elsewhere: int) 
 
     first: its first revision, None where nothing is read. edits_elsewhere: revisions that aclweb did not make.
     """
-    return (*_names(cluster), *_settings(cluster), *_authorizer(cluster), *_past(first, edits_elsewhere))
+    return (
+        *_service(cluster),
+        *_names(cluster),
+        *_settings(cluster),
+        *_authorizer(cluster),
+        *_past(first, edits_elsewhere),
+    )
+
+
+def _service(cluster: Cluster) -> Iterator[NotSeen]:
+    service = SERVICES.get(cluster.service)
+    if service is None:
+        return
+    if service.hidden:
+        yield NotSeen(f"What {service.title} decides itself", service.hidden)
+    if service.other_acls:
+        yield NotSeen("Other ACLs", service.other_acls)
 
 
 def _names(cluster: Cluster) -> Iterator[NotSeen]:
