@@ -310,8 +310,14 @@ def _bare_read(settings: dict[str, Any]) -> int:
     if settings["kind"] == "zookeeper":
         return _bare_read_of_zookeeper(settings["address"])
     from kafka import KafkaAdminClient
-    from kafka.admin import ACLFilter, ACLOperation, ACLPermissionType, ResourcePatternFilter, ResourceType
-    from kafka.admin.acl_resource import ACLResourcePatternType
+    from kafka.admin import (
+        ACLFilter,
+        ACLOperation,
+        ACLPermissionType,
+        ACLResourcePatternType,
+        ResourcePatternFilter,
+        ResourceType,
+    )
 
     options = settings["options"]
     client = KafkaAdminClient(
