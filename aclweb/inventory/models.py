@@ -106,7 +106,7 @@ class Cluster(Leased):
     # "whole_at": when the last whole read began, by the database's clock, "acls", "topics": marks}; null where
     # the next sync reads everything.
     read_marks = models.JSONField(null=True)
-    # How long the last sync took; a cluster that takes long is synced less often.
+    # How long the last sync took that stored few rows; a cluster that takes long is synced less often.
     sync_seconds = models.FloatField(default=0.0)
     # When the next scheduled sync is due; null is at once. A sync that begins moves it on.
     next_sync_at = models.DateTimeField(null=True, db_index=True)

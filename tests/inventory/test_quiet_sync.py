@@ -15,6 +15,7 @@ from aclweb.acl.model.vocabulary import ResourcePattern
 from aclweb.clusters import AclSnapshot, ClusterFacts, ClusterState, Earlier, Known, Marks, Problem, TopicInfo
 from aclweb.inventory.admin.register import change
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
+from aclweb.inventory.store import staging
 from aclweb.inventory.sync import sync
 from aclweb.inventory.sync.last_read import WHOLE_EVERY
 from tests.builders import allow
@@ -265,3 +266,15 @@ def test_a_quarantine_counts_what_is_lost_of_all_acls(cluster, live):
 
     assert cluster.held["losses"]["ACLs"] == {"missing": 200, "stored": 300}
     assert len(stored(cluster)) == 300
+
+
+def test_a_first_sync_of_very_many_does_not_count_as_a_slow_cluster(cluster, live, monkeypatch):
+    monkeypatch.setattr(staging, "ROWS_AT_ONCE", 10)
+    live.bindings = [allow(f"User:u{n}", "READ", "orders") for n in range(30)]
+    read_once(cluster, live)
+    assert cluster.revision.acls == 30
+    assert Cluster.objects.get(pk=cluster.pk).sync_seconds == 0
+
+    read_once(cluster, live)
+
+    assert Cluster.objects.get(pk=cluster.pk).sync_seconds > 0

@@ -263,7 +263,8 @@ def _bring_up_to_date(
     row.topics_listed, row.groups_listed = snapshot.known.topics, snapshot.known.groups
     row.reading_stored = sync.number
     row.read_marks = snapshot.marks
-    row.sync_seconds = time.monotonic() - sync.began
+    if not compared.rows.are_many:  # storing a first snapshot takes long, and says nothing of the next sync
+        row.sync_seconds = time.monotonic() - sync.began
     row.cluster_id = snapshot.facts.cluster_id or row.cluster_id
     if snapshot.facts.kafka_version and known_version(row.authorizer, snapshot.facts.kafka_version):
         row.kafka_version = snapshot.facts.kafka_version
