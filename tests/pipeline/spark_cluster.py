@@ -28,10 +28,14 @@ def quick_jvm() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterator[str]:
+def spark_cluster(
+    directory: Path, java_home: Path, workers: int = 2, *, pinned: bool = False
+) -> Iterator[str]:
     """Yield the address of a master that has `workers` workers of one core and 600 MB each.
 
     Each has a folder in `directory`, such as worker-0, with its process group in `pid` and its executors in `work`.
+    pinned: whether each runs on a core of its own and on no other, with its executors and their Python, as on a machine
+    with one core. Spark alone only counts cores: what it starts takes all that it gets.
     """
     env = {"JAVA_HOME": str(java_home), "PATH": os.environ["PATH"], "HOME": str(directory)}
     core = next((HOME / "jars").glob("spark-core_*.jar")).name
@@ -47,12 +51,13 @@ def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterato
     java += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch")]
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(name: str, *arguments: str) -> Path:
+    def start(name: str, *arguments: str, core: int | None = None) -> Path:
         folder = directory / name
         folder.mkdir()
         log = folder / "log"
         with log.open("wb") as target:
-            command = [*java, *arguments, "--host", "127.0.0.1"]
+            on = [] if core is None else ["taskset", "--cpu-list", str(core)]
+            command = [*on, *java, *arguments, "--host", "127.0.0.1"]
             started.append(
                 subprocess.Popen(
                     [*command, "--port", "0", "--webui-port", "0"],
@@ -71,6 +76,7 @@ def spark_cluster(directory: Path, java_home: Path, workers: int = 2) -> Iterato
                 f"worker-{number}",
                 "org.apache.spark.deploy.worker.Worker", address,
                 "--cores", "1", "--memory", "600m", "--work-dir", str(work),
+                core=number if pinned else None,
             )  # fmt: skip
         _wait(master, r"Registering worker", workers)
         yield address
