@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -67,6 +68,16 @@ def test_the_canonical_text_is_sorted_compact_ascii_json():
         '{"host":"*","operation":"READ","pattern_type":"LITERAL","permission_type":"ALLOW",'
         '"principal":"User:\\u00e9","resource_name":"x","resource_type":"TOPIC"}'
     )
+
+
+@pytest.mark.parametrize("text", ['"', "\\", "\n\x00\x7f", "é\u2028", "\ud83d", "😀", "a/b"])
+def test_the_canonical_text_is_what_json_writes(text: str):
+    for binding in (
+        replace(BOB, principal=text),
+        replace(BOB, host=text),
+        replace(BOB, resource_name=text),
+    ):
+        assert canonical(binding) == json.dumps(binding.as_dict(), sort_keys=True, separators=(",", ":"))
 
 
 def test_the_key_of_an_acl_is_the_sha256_of_its_canonical_text():

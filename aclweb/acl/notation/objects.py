@@ -12,6 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Collection, Mapping
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import TypeVar
 
 from aclweb.acl.matching import AclFilter
@@ -43,7 +44,14 @@ Word = TypeVar("Word", ResourceType, PatternType, Operation, PermissionType)
 
 def canonical(binding: AclBinding) -> str:
     """Return the one JSON text of this ACL: sorted keys, ASCII, no spaces."""
-    return json.dumps(binding.as_dict(), sort_keys=True, separators=(",", ":"))
+    # As `json` writes `as_dict`, and faster: a list of 100,000 ACLs asks for each. `_name_` because `name` is a
+    # Python-level descriptor.
+    return (
+        f'{{"host":{_quoted(binding.host)},"operation":"{binding.operation._name_}",'
+        f'"pattern_type":"{binding.pattern_type._name_}","permission_type":"{binding.permission_type._name_}",'
+        f'"principal":{_quoted(binding.principal)},"resource_name":{_quoted(binding.resource_name)},'
+        f'"resource_type":"{binding.resource_type._name_}"}}'
+    )
 
 
 def binding_key(binding: AclBinding) -> str:
