@@ -15,7 +15,7 @@ from aclweb.acl.kafka import Target, refusal
 from aclweb.acl.logged.generalising import ANY, SEEN, Choices, patterns_for, reaches
 from aclweb.acl.logged.open_names import LAST_COVER, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
-from aclweb.acl.matching import comes_from, is_address
+from aclweb.acl.matching import comes_from, is_address, matching_of
 from aclweb.acl.model import (
     WILDCARD,
     AclBinding,
@@ -113,13 +113,7 @@ class _Today:
             matched = set(_by_acl(self.matching))
             reason = f"Cannot tell whether it is used: {why_not_unused}."
             self._stay((binding for binding in self.own if binding not in matched), reason)
-        resources = dict.fromkeys(each.request.resource for each in used)
-        # An ACL with an unknown pattern may match any name.
-        near = dict.fromkeys(index.with_unknown)
-        near |= dict.fromkeys(self.own)
-        for resource in resources:
-            near |= dict.fromkeys(index.affecting(resource, settings))
-        self.near = tuple(near)
+        self.near = _near(principal, used, index, settings)
         indexed = AclIndex(self.near)
         decided = [(each, decide(each.request, indexed, settings)[0]) for each in used]
         for each, result in decided:
@@ -309,6 +303,21 @@ class _Search:
                 f"{number_of(len(replacing), 'ACL')} {verb} it."
             )
         return Held(binding, lines, names, stays, replacing, reason)
+
+
+def _near(
+    principal: str, used: Iterable[Used], index: AclIndex, settings: AuthorizerSettings
+) -> tuple[AclBinding, ...]:
+    """Return the ACLs that answers to these requests of the principal can depend on; some others may be among them."""
+    # An ACL with an unknown pattern may match any name.
+    near = dict.fromkeys(index.with_unknown)
+    for each in matching_of(settings).principals_for(principal, lambda: index.principals):
+        near |= dict.fromkeys(index.of_principal(each))
+    if settings.allow_everyone:
+        # There an ACL closes its names, whoever it is for.
+        for resource in dict.fromkeys(each.request.resource for each in used):
+            near |= dict.fromkeys(index.affecting(resource, settings))
+    return tuple(near)
 
 
 def _matching(
