@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 
 from aclweb.acl.logged import BrokerDay, with_gone
 from aclweb.insights.models import Load, LogDay, RetiredBroker
@@ -31,18 +31,28 @@ def broker_days(load: Load) -> Sequence[LoggedDay]:
     """Return the days of all brokers of a load; one query, and none for a load that was asked before."""
     known: Sequence[LoggedDay] | None = getattr(load, _KNOWN, None)
     if known is None:
-        said = RetiredBroker.objects.filter(cluster=load.cluster_id, broker=OuterRef("broker"))
-        days = LogDay.objects.filter(load=load).annotate(gone=Subquery(said.values("since")[:1]))
-        columns = ("broker", "day", "hours", "permit_hours", "lines", "permits", "gone")
-        known = [LoggedDay(*row) for row in days.values_list(*columns)]
+        known = _read(load, Q())
         setattr(load, _KNOWN, known)
     return known
 
 
-def days_with_gone(load: Load, last: date) -> Iterator[BrokerDay]:
-    """Yield what brokers wrote to the last day of the log, each that is gone as if it still did."""
-    rows = broker_days(load)
+def days_with_gone(load: Load, last: date, since: date) -> Iterator[BrokerDay]:
+    """Yield what brokers wrote from `since` to the last day of the log, each that is gone as if it still did.
+
+    Of a broker that wrote nothing in these days, all days that it wrote in are given, so that each is among them.
+    """
+    rows: Sequence[LoggedDay] | None = getattr(load, _KNOWN, None)
+    if rows is None:
+        lately = LogDay.objects.filter(load=load, day__gte=since)
+        rows = _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
     gone = {row.broker: row.gone for row in rows if row.gone is not None}
     return with_gone(
         (BrokerDay(row.broker, row.day, row.hours, row.permit_hours) for row in rows), gone, last
     )
+
+
+def _read(load: Load, wanted: Q) -> Sequence[LoggedDay]:
+    said = RetiredBroker.objects.filter(cluster=load.cluster_id, broker=OuterRef("broker"))
+    days = LogDay.objects.filter(wanted, load=load).annotate(gone=Subquery(said.values("since")[:1]))
+    columns = ("broker", "day", "hours", "permit_hours", "lines", "permits", "gone")
+    return [LoggedDay(*row) for row in days.values_list(*columns)]

@@ -9,7 +9,7 @@ that could not be understood, and for no ACL that is younger than the window. Ev
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Count, Q, QuerySet
@@ -23,16 +23,26 @@ from aclweb.insights.requests import requests_of
 from aclweb.inventory.models import Cluster, LogSource, StoredAcl, stored_in_force
 
 NO_LOG = "no authorizer log has been read"
+_KNOWN = "evidence_of_its_days"  # an attribute of a load that was asked
 
 
 def evidence_of(load: Load | None) -> Evidence:
-    """Return what can be claimed by this load; one query."""
+    """Return what can be claimed by this load; one query, and no work for a load that was asked before."""
     wanted = Wanted(days=settings.ACLWEB_UNUSED_DAYS, percent=settings.ACLWEB_UNUSED_HOURS_PERCENT)
     if load is None:
         return Evidence(wanted.days, None, None, both(NO_LOG))
+    known: dict[Wanted, Evidence] = load.__dict__.setdefault(_KNOWN, {})
+    if wanted not in known:
+        known[wanted] = _evidence(load, wanted)
+    return known[wanted]
+
+
+def _evidence(load: Load, wanted: Wanted) -> Evidence:
     found: Iterable[BrokerDay] = ()
     if load.last_at is not None:
-        found = days_with_gone(load, load.last_at.date())
+        last = load.last_at.date()
+        # One day more than the window has: it begins within a day.
+        found = days_with_gone(load, last, last - timedelta(days=wanted.days))
     return evidence_in(
         found,
         first_at=load.first_at,
@@ -51,7 +61,7 @@ def why_permits_lack_since(load: Load, start: datetime) -> str:
     """
     assert load.last_at is not None
     return why_permits_lack(
-        days_with_gone(load, load.last_at.date()),
+        days_with_gone(load, load.last_at.date(), start.date()),
         start=start,
         last_at=load.last_at,
         percent=settings.ACLWEB_UNUSED_HOURS_PERCENT,
