@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from aclweb.acl.authorizer import Decision, authorize
 from aclweb.acl.logged import Cause, CauseKinds, likely_cause
 from aclweb.acl.model import AccessRequest, Operation, ResourceType
+from aclweb.insights.current import current_load
 from aclweb.insights.models import DenialGroup, Load
 from aclweb.inventory.current import ClusterView
 
@@ -46,6 +47,13 @@ def judged(group: DenialGroup, now: ClusterView) -> tuple[Decision, Cause]:
 def causes_of(load: Load, now: ClusterView) -> Causes:
     """Return the causes of the groups of a load by the ACLs in force, worked out once for both."""
     return now.loaded.remember(("causes of denials", load.pk, now.settings), lambda: _causes(load, now))
+
+
+def prepare(now: ClusterView) -> None:
+    """Work out the causes of the newest load before anybody opens the denials; one query where they are known."""
+    load = current_load(now.cluster)
+    if load is not None:
+        causes_of(load, now)
 
 
 def _causes(load: Load, now: ClusterView) -> Causes:

@@ -20,6 +20,7 @@ from aclweb.insights.denial_marks import DenialError, accepted, history, mark
 from aclweb.insights.denials import State
 from aclweb.insights.models import DenialGroup, DenialMark, Load
 from aclweb.insights.retired import retire, take_back
+from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
@@ -567,6 +568,16 @@ def test_as_many_groups_as_can_be_judged_are_all_of_them(given, read_cluster, mo
     given(requests=[request("User:zoe", "READ", f"topic-{number}") for number in (1, 2)])
 
     assert inbox(read_cluster).all_judged
+
+
+def test_causes_of_the_newest_load_are_known_before_anybody_asks(given, read_cluster, monkeypatch):
+    denial_causes.prepare(in_force(read_cluster))
+    given(requests=[request("User:zoe", "READ", "topic-1")])
+    denial_causes.prepare(in_force(read_cluster))
+
+    monkeypatch.setattr(denial_causes, "_causes", None)  # would fail if anything were worked out now
+    assert inbox(read_cluster).causes == {"no-rule": 1}
+    denial_causes.prepare(in_force(read_cluster))
 
 
 # --- Bursts ---

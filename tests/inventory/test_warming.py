@@ -53,6 +53,17 @@ def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
     assert prepared[1] is held[cluster.pk] is current.in_force(cluster).loaded
 
 
+def test_what_depends_on_more_than_the_acls_is_asked_for_each_time(cluster):
+    sync(cluster, client=Answers([allow("User:bob", "READ", "orders")]))
+    current.in_force(cluster)
+    once, each_time = [], []
+
+    held = warm({}, once.append, beside=[each_time.append])
+    warm(held, once.append, beside=[each_time.append])
+
+    assert (len(once), len(each_time)) == (1, 2)
+
+
 def test_clusters_that_nobody_opens_are_left_alone(cluster, other_cluster, monkeypatch):
     for each in (cluster, other_cluster):
         sync(each, client=Answers([allow("User:bob", "READ", "orders")]))

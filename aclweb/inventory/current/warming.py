@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from django.db import DatabaseError, connections
 
@@ -28,15 +28,19 @@ _IN_USE_SECONDS = 1800.0
 Prepare = Callable[[ClusterView], object]
 
 
-def start(*also: Prepare) -> None:
-    """Start the thread of this process; it ends with the process. also: as of `warm`."""
-    threading.Thread(target=_keep_warm, args=also, name="aclweb-warming", daemon=True).start()
+def start(*also: Prepare, beside: Iterable[Prepare] = ()) -> None:
+    """Start the thread of this process; it ends with the process. also, beside: as of `warm`."""
+    named = {"beside": tuple(beside)}
+    threading.Thread(target=_keep_warm, args=also, kwargs=named, name="aclweb-warming", daemon=True).start()
 
 
-def warm(before: dict[int, LoadedRevision], *also: Prepare) -> dict[int, LoadedRevision]:
+def warm(
+    before: dict[int, LoadedRevision], *also: Prepare, beside: Iterable[Prepare] = ()
+) -> dict[int, LoadedRevision]:
     """Prepare what is in force on clusters that are in use and was not so `before`; return it by cluster.
 
-    also: prepare what rooms above keep of it.
+    also: prepare what rooms above keep of it. beside: those that depend on something else too and are asked each time;
+    each must be cheap where nothing is new.
     """
     held: dict[int, LoadedRevision] = {}
     for cluster in Cluster.objects.filter(pk__in=asked_lately(_IN_USE_SECONDS)):
@@ -53,15 +57,17 @@ def warm(before: dict[int, LoadedRevision], *also: Prepare) -> dict[int, LoadedR
                 cluster.slug,
                 time.monotonic() - begun,
             )
+        for prepare in beside:
+            prepare(view)
         held[cluster.pk] = loaded
     return held
 
 
-def _keep_warm(*also: Prepare) -> None:
+def _keep_warm(*also: Prepare, beside: Iterable[Prepare]) -> None:
     held: dict[int, LoadedRevision] = {}
     while True:
         try:
-            held = warm(held, *also)
+            held = warm(held, *also, beside=beside)
         except DatabaseError:
             # Not there yet, being migrated or gone for a while: pages say so, here it only waits.
             logger.debug("Nothing could be prepared for pages.", exc_info=True)
