@@ -83,6 +83,11 @@ def of_this_process() -> Environment:
     )
 
 
+def set_java_home(home: Path) -> None:
+    """Have Spark's own scripts start the Java of this folder."""
+    os.environ["JAVA_HOME"] = str(home)
+
+
 def tell_spark(name: str, value: str) -> None:
     """Set a variable that PySpark and its JVM read, unless somebody has set it."""
     os.environ.setdefault(name, value)

@@ -227,11 +227,25 @@ def _check_answers(master: str) -> None:
 
 
 def _java(here: Environment) -> Path | None:
-    """Return the program that Spark's own scripts start."""
+    """Return the program that Spark's own scripts start; None where there is no Java."""
     if here.java_home and (own := Path(here.java_home) / "bin" / "java").is_file():
         return own
     found = shutil.which("java")
-    return Path(found) if found else None
+    return Path(found) if found else _java_from_pypi(here)
+
+
+def _java_from_pypi(here: Environment) -> Path | None:
+    """Have Spark's scripts start the Java that the project's setup installs where there is no other, and return it."""
+    if here.submitted:
+        return None  # by a Spark that has a Java, and runs this room alone
+    from aclweb.runtime import java  # noqa: PLC0415 - does not travel with this room
+
+    try:
+        home = java.java_home("", cache=str(here.cache.parent))
+    except java.JavaError:
+        return None
+    environment.set_java_home(home)
+    return home / "bin" / "java"
 
 
 def end_jvm() -> int | None:

