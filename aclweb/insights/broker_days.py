@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from django.db.models import OuterRef, Q, Subquery
 
 from aclweb.acl.logged import BrokerDay, with_gone
 from aclweb.insights.models import Load, LogDay, RetiredBroker
 
-_KNOWN = "days_of_its_brokers"  # an attribute of a load that was asked
+_KNOWN, _LATELY = "days_of_its_brokers", "late_days_of_its_brokers"  # attributes of a load that was asked
+# So many days at least are read at once: what one page asks after another, of one window and then of a longer one.
+_READ_DAYS = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,29 @@ def broker_days(load: Load) -> Sequence[LoggedDay]:
     return known
 
 
+def late_days(load: Load, last: date, since: date) -> Sequence[LoggedDay]:
+    """Return the days of each broker from `since` to the last one of the log, and perhaps earlier ones.
+
+    Of a broker that wrote nothing in these, all that it wrote in. One query, and none for a load that was asked before.
+    """
+    known: Sequence[LoggedDay] | None = getattr(load, _KNOWN, None)
+    if known is not None:
+        return known
+    since = min(since, last - timedelta(days=_READ_DAYS))
+    begun, rows = getattr(load, _LATELY, (date.max, ()))
+    if since < begun:
+        lately = LogDay.objects.filter(load=load, day__gte=since)
+        rows = _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
+        setattr(load, _LATELY, (since, rows))
+    return rows
+
+
 def days_with_gone(load: Load, last: date, since: date) -> Iterator[BrokerDay]:
     """Yield what brokers wrote from `since` to the last day of the log, each that is gone as if it still did.
 
     Of a broker that wrote nothing in these days, all days that it wrote in are given, so that each is among them.
     """
-    rows: Sequence[LoggedDay] | None = getattr(load, _KNOWN, None)
-    if rows is None:
-        lately = LogDay.objects.filter(load=load, day__gte=since)
-        rows = _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
+    rows = late_days(load, last, since)
     gone = {row.broker: row.gone for row in rows if row.gone is not None}
     return with_gone(
         (BrokerDay(row.broker, row.day, row.hours, row.permit_hours) for row in rows), gone, last

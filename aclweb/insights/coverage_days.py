@@ -10,7 +10,7 @@ from itertools import groupby
 from django.conf import settings
 
 from aclweb.acl.logged import ALL_HOURS
-from aclweb.insights.broker_days import broker_days
+from aclweb.insights.broker_days import broker_days, late_days
 from aclweb.insights.models import Load
 
 # What a day of a broker shows, the best first.
@@ -73,7 +73,8 @@ class DayCell:
 class BrokerCoverage:
     """The days of one broker, all days of the window, with none left out.
 
-    gone_since: as an administrator said. first, last: the first and the last day on which it wrote anything.
+    gone_since: as an administrator said. first, last: the first and the last day on which it wrote anything; first is
+    None unless it was asked for.
     """
 
     broker: str
@@ -159,9 +160,13 @@ class CoverageDays:
         )
 
 
-def coverage_days(load: Load | None, *, days: int, broker: str | None = None) -> CoverageDays:
+def coverage_days(
+    load: Load | None, *, days: int, broker: str | None = None, with_first: bool = False
+) -> CoverageDays:
     """Return what each broker, or one alone, logged on each of the last so many days of the log;
     one query, and none for a load whose days are known.
+
+    with_first: also on which day each began, for which all days of the log are read.
     """
     if load is None or load.last_at is None:
         return CoverageDays((), (), (), (), (0,) * 24)
@@ -170,12 +175,14 @@ def coverage_days(load: Load | None, *, days: int, broker: str | None = None) ->
     window = tuple(first + timedelta(days=place) for place in range((last - first).days + 1))
     rows: dict[str, dict[date, tuple[int, int, int, int]]] = {}
     gone: dict[str, date | None] = {}
-    for row in broker_days(load):
+    for row in broker_days(load) if with_first else late_days(load, last, first):
         if broker in (None, row.broker):
             rows.setdefault(row.broker, {})[row.day] = (row.hours, row.permit_hours, row.lines, row.permits)
             gone[row.broker] = row.gone
     wanted = {day: _wanted(load, day) for day in window}
-    brokers = tuple(_broker(name, rows[name], gone[name], wanted) for name in sorted(rows))
+    brokers = tuple(
+        _broker(name, rows[name], gone[name], wanted, with_first=with_first) for name in sorted(rows)
+    )
     return CoverageDays(
         days=window,
         brokers=brokers,
@@ -202,6 +209,8 @@ def _broker(
     rows: Mapping[date, tuple[int, int, int, int]],
     gone_since: date | None,
     wanted: Mapping[date, int],
+    *,
+    with_first: bool,
 ) -> BrokerCoverage:
     last = max(rows, default=None)
     is_gone = gone_since is not None and (last is None or last < gone_since)
@@ -212,7 +221,8 @@ def _broker(
         if is_gone and gone_since is not None and day >= gone_since:
             kind = GONE
         cells.append(DayCell(day, kind, hours, permit_hours, bits, lines, permits))
-    return BrokerCoverage(broker, tuple(cells), gone_since, last, min(rows, default=None))
+    begun = min(rows, default=None) if with_first else None
+    return BrokerCoverage(broker, tuple(cells), gone_since, last, begun)
 
 
 def _kind(hours: int, permit_hours: int, wanted: int) -> str:

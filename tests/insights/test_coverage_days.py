@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
+from aclweb.acl.logged.evidence import ALL_HOURS
 from aclweb.acl.model.vocabulary import PermissionType
 from aclweb.acl.notation.files import binding_key
 from aclweb.audit.models import Event
 from aclweb.insights import queries
+from aclweb.insights.broker_days import broker_days
 from aclweb.insights.coverage_days import coverage_days
 from aclweb.insights.current import current_load
-from aclweb.insights.models import Load, RetiredBroker
+from aclweb.insights.models import Load, LogDay, RetiredBroker
 from aclweb.insights.retired import RetiredError, retire, take_back
-from aclweb.insights.unused import evidence_of
+from aclweb.insights.unused import evidence_of, why_permits_lack_since
 from tests.insights.conftest import BINDINGS
 from tests.insights.held import unused_count
 from tests.insights.results import FIRST, LAST, log_days
@@ -230,3 +233,38 @@ def test_of_a_broker_that_no_log_names_nothing_is_found(given):
     given(coverage=log_days("b1"))
 
     assert coverage_days(Load.objects.get(current=True), days=90, broker="b").brokers == ()
+
+
+def test_what_a_window_shows_of_brokers_is_what_all_their_days_show(read_cluster):
+    rng = random.Random("brokers that come and go")
+    last = datetime(2026, 11, 20, 20, tzinfo=UTC)
+    short, gone = 0, 0
+    for _ in range(40):
+        row = Load.objects.create(
+            cluster=read_cluster, first_at=last - 300 * DAY, last_at=last, lines_read=1, lines_parsed=1,
+            lines_unparsed=0, permits_seen=True, manifest={},
+        )  # fmt: skip
+        RetiredBroker.objects.all().delete()
+        for number in range(rng.randint(1, 4)):
+            wrote_last = rng.choice((0, 0, 3, 20, 29, 30, 31, 89, 90, 91, 200))
+            days = [last.date() - back * DAY for back in range(wrote_last, 300) if rng.random() < 0.98]
+            hours = {"hours": ALL_HOURS, "permit_hours": rng.choice((ALL_HOURS, ALL_HOURS, 0xFFF))}
+            LogDay.objects.bulk_create(
+                LogDay(load=row, broker=f"b{number}", day=day, lines=1, decisions=1, permits=1, **hours)
+                for day in days
+            )
+            if rng.random() < 0.5:
+                since = last.date() - rng.choice((0, 2, 10, 30, 60, 89, 91, 150, 199, 201)) * DAY
+                RetiredBroker.objects.create(
+                    cluster=read_cluster, broker=f"b{number}", since=since, set_by="ada", set_at=last
+                )
+                gone += 1
+        start = datetime.combine(last.date() - rng.choice((6, 29, 89, 120)) * DAY, time(), tzinfo=UTC)
+        narrow, whole = Load.objects.get(pk=row.pk), Load.objects.get(pk=row.pk)
+        broker_days(whole)
+
+        assert evidence_of(narrow) == evidence_of(whole)
+        assert why_permits_lack_since(narrow, start) == why_permits_lack_since(whole, start)
+        short += not evidence_of(whole).is_complete
+    assert 5 < short < 40
+    assert gone > 10

@@ -56,7 +56,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     cluster = access.cluster_or_404(request.user, slug)
     covered = coverage(cluster)
     name = request.GET.get("name", "")
-    found = coverage_days(covered.load, days=days_asked(request.GET), broker=name)
+    found = coverage_days(covered.load, days=days_asked(request.GET), broker=name, with_first=True)
     if not found.brokers:
         raise Http404("The log of this cluster names no such broker.")
     (broker,) = found.brokers

@@ -138,7 +138,7 @@ def retire_broker(request: HttpRequest, slug: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """Give each day of each broker as CSV."""
     cluster = access.cluster_or_404(request.user, slug)
-    found = coverage_days(coverage(cluster).load, days=days_asked(request.GET))
+    found = coverage_days(coverage(cluster).load, days=days_asked(request.GET), with_first=True)
     answer = HttpResponse(write_rows(EXPORTED, _exported(found)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="coverage-{cluster.slug}.csv"'
     return answer
@@ -156,7 +156,7 @@ def _page(
 ) -> HttpResponse:
     covered = coverage(cluster)
     days = days_asked(request.GET)
-    found = coverage_days(covered.load, days=days)
+    found = coverage_days(covered.load, days=days, with_first=True)
     may_administer = access.may(request.user, "administer", cluster)
     top = head(cluster, covered.load)
     page = page_of(found.brokers, page_asked(request.GET), BROKERS_A_PAGE)
