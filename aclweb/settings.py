@@ -130,6 +130,14 @@ ACLWEB_WATCH = env.flag("ACLWEB_WATCH", default=True)
 # and one more.
 ACLWEB_SYNCS_AT_ONCE = env.number("ACLWEB_SYNCS_AT_ONCE", default=3, most=1_000)
 
+# Seconds between two readings of what brokers tell beside ACLs and names: SCRAM users, quotas, transactional
+# ids, delegation tokens and members of groups. Raise it on clusters with very many of them.
+ACLWEB_DETAILS_INTERVAL_SECONDS = env.number("ACLWEB_DETAILS_INTERVAL_SECONDS", default=300)
+
+# Groups whose members one such reading asks for, those that were read longest ago first. Raise it where it
+# takes too long until all groups of a cluster have had their turn.
+ACLWEB_GROUPS_DESCRIBED_AT_ONCE = env.number("ACLWEB_GROUPS_DESCRIBED_AT_ONCE", default=1_000, most=100_000)
+
 # Seconds that one request to a cluster may take. Raise it where brokers are far away.
 ACLWEB_CLUSTER_TIMEOUT_SECONDS = env.number("ACLWEB_CLUSTER_TIMEOUT_SECONDS", default=15, most=3_600)
 

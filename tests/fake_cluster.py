@@ -24,8 +24,12 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Connection,
+    DescribedGroup,
+    Details,
     Earlier,
+    GroupMember,
     Known,
+    ListedGroup,
     Login,
     Marks,
     NamesKnown,
@@ -71,6 +75,9 @@ class FakeCluster:
         self.facts = ClusterFacts(cluster_id, kafka_version, brokers=("fake:9092",))
         self.problems: tuple[Problem, ...] = ()
         self.unreadable: tuple[ResourcePattern, ...] = ()
+        # What it tells beside ACLs and names, and who is in which group; it tells nothing unless a test says what.
+        self.details: Details | None = None
+        self.members: dict[str, tuple[GroupMember, ...]] = {}
         self.topics_known = Known.ALL
         self.sees_topic: Callable[[str], bool] = lambda name: True
         self.calls: list[tuple[object, ...]] = []
@@ -136,6 +143,18 @@ class FakeCluster:
             self.topics_known,
             groups,
             lambda kind, name: kind is not ResourceType.TOPIC or self.sees_topic(name),
+        )
+
+    def read_details(self, settings: AuthorizerSettings) -> Details | None:
+        self._called("read_details")
+        return self.details
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
+        self._called("describe_groups", tuple(group.name for group in groups))
+        return tuple(
+            DescribedGroup(group.name, "Stable", self.members[group.name])
+            for group in groups
+            if group.name in self.members
         )
 
     def login(self) -> Login:

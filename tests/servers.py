@@ -33,6 +33,9 @@ SETTLED_SECONDS = 120.0
 
 USERS = {name: f"{name}-secret" for name in ("admin", "alice", "bob", "carol", "dave")}
 
+TOKENS_ON: dict[str, str | None] = {"delegation.token.secret.key": "known-to-tests"}
+"""The setting with which brokers issue delegation tokens."""
+
 
 def missing(sentence: str) -> None:
     """Skip loudly, or fail where nothing may be missing."""
@@ -74,7 +77,7 @@ def kafka44() -> Iterator[KafkaBroker]:
     need_java()
     jars = need_jars("4.4.0")
     with tempfile.TemporaryDirectory(prefix="aclweb-kafka44-", ignore_cleanup_errors=True) as directory:
-        with KafkaBroker(directory, jars, users=USERS) as broker:
+        with KafkaBroker(directory, jars, users=USERS, settings=TOKENS_ON) as broker:
             yield broker
 
 
@@ -84,7 +87,9 @@ def kafka39(zookeeper_server: ZooKeeperServer) -> Iterator[KafkaBroker]:
     jars = need_jars("3.9.2")
     address = f"{zookeeper_server.address}/kafka39"
     with tempfile.TemporaryDirectory(prefix="aclweb-kafka39-", ignore_cleanup_errors=True) as directory:
-        with KafkaBroker(directory, jars, engine="acl", zookeeper=address, users=USERS) as broker:
+        with KafkaBroker(
+            directory, jars, engine="acl", zookeeper=address, users=USERS, settings=TOKENS_ON
+        ) as broker:
             yield broker
 
 

@@ -88,6 +88,8 @@ REFUSED = [
             ("ACLWEB_LOCKOUT_ADDRESS_FAILURES", 12, 1, environment.MOST),
             ("ACLWEB_SYNC_INTERVAL_SECONDS", 60, 1, environment.MOST),
             ("ACLWEB_SYNCS_AT_ONCE", 3, 1, 1_000),
+            ("ACLWEB_DETAILS_INTERVAL_SECONDS", 300, 1, environment.MOST),
+            ("ACLWEB_GROUPS_DESCRIBED_AT_ONCE", 1000, 1, 100_000),
             ("ACLWEB_CLUSTER_TIMEOUT_SECONDS", 15, 1, 3_600),
             ("ACLWEB_LEASE_SECONDS", 30, 1, 86_400),
             ("ACLWEB_SWEEP_SECONDS", 5, 1, environment.MOST),

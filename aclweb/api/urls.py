@@ -9,6 +9,7 @@ from aclweb.api import (
     clusters,
     comparing,
     computations,
+    details,
     dismissals,
     findings,
     insights,
@@ -60,6 +61,9 @@ urlpatterns = [
         principal_names.PrincipalNameList.as_view(),
         name="principal-names",
     ),
+    path("v1/clusters/<slug:slug>/details/", details.DetailLists.as_view(), name="detail-lists"),
+    path("v1/clusters/<slug:slug>/details/<slug:kind>/", details.DetailRows.as_view(), name="details"),
+    path("v1/clusters/<slug:slug>/groups/", details.GroupRows.as_view(), name="groups"),
     path("v1/clusters/<slug:slug>/principals/", principals.PrincipalRows.as_view(), name="principals"),
     path(
         "v1/clusters/<slug:slug>/principals/compare/",

@@ -30,6 +30,16 @@ from aclweb.clusters.client import (
     Watch,
     why_no_broker_holds,
 )
+from aclweb.clusters.details import (
+    DescribedGroup,
+    Detail,
+    DetailKind,
+    DetailList,
+    Details,
+    GroupMember,
+    GroupType,
+    ListedGroup,
+)
 from aclweb.clusters.gitops import GITOPS
 from aclweb.clusters.kind import ClusterKind, Connection
 from aclweb.clusters.snapshot import SNAPSHOT
@@ -45,8 +55,16 @@ __all__ = [
     "ClusterKind",
     "ClusterState",
     "Connection",
+    "DescribedGroup",
+    "Detail",
+    "DetailKind",
+    "DetailList",
+    "Details",
     "Earlier",
+    "GroupMember",
+    "GroupType",
     "Known",
+    "ListedGroup",
     "Login",
     "Marks",
     "Moved",

@@ -18,16 +18,19 @@ SSL_RULES = "ssl.principal.mapping.rules"
 KERBEROS_RULES = "sasl.kerberos.principal.to.local.rules"
 BUILDER = "principal.builder.class"
 ROLES, ZOOKEEPER = "process.roles", "zookeeper.connect"
-ASKED = (
+LISTENERS, PROTOCOLS = "listeners", "listener.security.protocol.map"
+CONTROLLERS = "controller.listener.names"
+MECHANISMS, CLIENT_AUTH = "sasl.enabled.mechanisms", "ssl.client.auth"
+COMPARED = (
     AUTHORIZER,
     SSL_RULES,
     KERBEROS_RULES,
     BUILDER,
-    ROLES,
-    ZOOKEEPER,
     SUPER_USERS_KEY,
     ALLOW_EVERYONE_KEY,
 )
+"""The settings that a broker has as a whole, in the order in which they are shown."""
+ASKED = (*COMPARED, ROLES, ZOOKEEPER, LISTENERS, PROTOCOLS, CONTROLLERS, MECHANISMS, CLIENT_AUTH)
 # Which of Kafka's two authorizers a class is.
 AUTHORIZERS = {
     "org.apache.kafka.metadata.authorizer.StandardAuthorizer": "standard",
@@ -38,8 +41,10 @@ _DEFAULTS: Mapping[str, object] = {SUPER_USERS_KEY: "", ALLOW_EVERYONE_KEY: Fals
 
 
 def is_asked(name: str) -> bool:
-    """Whether this setting of a broker matters here: one of ASKED, or a listener's own naming of clients."""
-    return name in ASKED or (name.startswith("listener.name.") and name.endswith((SSL_RULES, BUILDER)))
+    """Whether this setting of a broker matters here: one of ASKED, or how a listener of its own logs clients in."""
+    return name in ASKED or (
+        name.startswith("listener.name.") and name.endswith((SSL_RULES, BUILDER, MECHANISMS, CLIENT_AUTH))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,57 @@ class BrokerSettings:
 
     broker: int
     values: Mapping[str, str | None]
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """The listeners for clients and other brokers, by name; none where the broker does not show them."""
+        protocols = dict(_pairs(self.values.get(PROTOCOLS) or ""))
+        controllers = {name.strip().upper() for name in (self.values.get(CONTROLLERS) or "").split(",")}
+        found = []
+        for entry in (self.values.get(LISTENERS) or "").split(","):
+            name = entry.strip().partition("://")[0].upper()
+            if name and name not in controllers:
+                found.append(self._listener(name, protocols.get(name, name)))
+        return tuple(sorted(found, key=lambda listener: listener.name))
+
+    def _listener(self, name: str, protocol: str) -> Listener:
+        def own(setting: str) -> str:
+            return (
+                self.values.get(f"listener.name.{name.lower()}.{setting}") or self.values.get(setting) or ""
+            )
+
+        mechanisms = own(MECHANISMS) if protocol.startswith("SASL") else ""
+        # Over SASL_SSL a broker asks for no certificate, unless the listener itself is set so.
+        clients = own(CLIENT_AUTH) if protocol == "SSL" else ""
+        return Listener(
+            name,
+            protocol,
+            tuple(sorted(each.strip() for each in mechanisms.split(",") if each.strip())),
+            clients,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """How clients of one listener log in.
+
+    protocol: such as SASL_SSL. mechanisms: of SASL. client_auth: of SSL, `required`, `requested` or `none`.
+    """
+
+    name: str
+    protocol: str
+    mechanisms: tuple[str, ...] = ()
+    client_auth: str = ""
+
+    @property
+    def words(self) -> str:
+        """Such as `INTERNAL: SASL_SSL with SCRAM-SHA-512`."""
+        name = "" if self.name == self.protocol else f"{self.name}: "
+        if self.mechanisms:
+            return f"{name}{self.protocol} with {', '.join(self.mechanisms)}"
+        if self.client_auth:
+            return f"{name}{self.protocol}, client certificate {self.client_auth}"
+        return f"{name}{self.protocol}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +124,13 @@ class ClusterSettings:
     listeners_differ: bool
     proven: Mapping[str, object]
     problems: tuple[str, ...]
+    # What each broker shows, in the order in which they were asked.
+    each: tuple[BrokerSettings, ...] = ()
 
     @property
     def where(self) -> str:
         """`broker 1`, or `brokers 1, 2 and 3`."""
-        return _brokers(self.brokers)
+        return brokers_words(self.brokers)
 
 
 def combined_settings(settings: Sequence[BrokerSettings]) -> ClusterSettings | None:
@@ -80,7 +138,8 @@ def combined_settings(settings: Sequence[BrokerSettings]) -> ClusterSettings | N
     if not settings:
         return None
     problems: list[str] = []
-    same = {name: _agreed(name, settings, problems) for name in ASKED}
+    same = {name: _agreed(name, settings, problems) for name in COMPARED}
+    problems += _different_listeners(settings)
     kind = AUTHORIZERS.get(same[AUTHORIZER] or "")
     if same[AUTHORIZER] and kind is None:
         problems.append(
@@ -105,23 +164,53 @@ def combined_settings(settings: Sequence[BrokerSettings]) -> ClusterSettings | N
         principal_builder=builder,
         ssl_rules=same[SSL_RULES],
         kerberos_rules=same[KERBEROS_RULES],
-        listeners_differ=any(name.startswith("listener.name.") for one in settings for name in one.values),
+        listeners_differ=any(
+            name.startswith("listener.name.") and name.endswith((SSL_RULES, BUILDER))
+            for one in settings
+            for name in one.values
+        ),
         proven=proven,
         problems=tuple(problems),
+        each=tuple(settings),
     )
+
+
+def _different_listeners(settings: Sequence[BrokerSettings]) -> list[str]:
+    """Return the sentence that the brokers log clients in differently; none where they do not."""
+    by_listeners: dict[tuple[Listener, ...], list[int]] = {}
+    for one in settings:
+        if one.listeners:
+            by_listeners.setdefault(one.listeners, []).append(one.broker)
+    if len(by_listeners) < 2:
+        return []
+    listed = "; ".join(
+        f"{', '.join(listener.words for listener in listeners)} on {brokers_words(numbers)}"
+        for listeners, numbers in by_listeners.items()
+    )
+    return [
+        f"The brokers differ in their listeners: {listed}. How a client logs in, and so which principal it is, depends "
+        "on the broker."
+    ]
+
+
+def _pairs(text: str) -> Iterable[tuple[str, str]]:
+    """Yield the parts of `NAME:PROTOCOL,NAME:PROTOCOL`."""
+    for part in text.split(","):
+        name, _, protocol = part.strip().partition(":")
+        if protocol:
+            yield name.upper(), protocol.upper()
 
 
 def _agreed(name: str, settings: Sequence[BrokerSettings], problems: list[str]) -> str | None:
     """Return the value that all brokers have, None where it is hidden, not set, or differs, which is a problem."""
-    if name in (ROLES, ZOOKEEPER):
-        return settings[0].values.get(name)
     by_value: dict[tuple[bool, str | None], list[int]] = {}
     for one in settings:
         by_value.setdefault((name in one.values, one.values.get(name)), []).append(one.broker)
     if len(by_value) == 1:
         return next(iter(by_value))[1]
     values = "; ".join(
-        f"{_shown(is_set, value)} on {_brokers(numbers)}" for (is_set, value), numbers in by_value.items()
+        f"{_shown(is_set, value)} on {brokers_words(numbers)}"
+        for (is_set, value), numbers in by_value.items()
     )
     problems.append(
         f"The brokers differ in {name}: {values}. Which of them answers decides what a client may do; make them the "
@@ -136,7 +225,8 @@ def _shown(is_set: bool, value: str | None) -> str:
     return "set, to what is hidden," if value is None else f"{value!r}"
 
 
-def _brokers(numbers: Iterable[int]) -> str:
+def brokers_words(numbers: Iterable[int]) -> str:
+    """Return `broker 1`, or `brokers 1, 2 and 3`."""
     words = [str(number) for number in numbers]
     if len(words) == 1:
         return f"broker {words[0]}"

@@ -25,6 +25,8 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.clusters.broker_settings import ClusterSettings
+from aclweb.clusters.details import DescribedGroup, Details, ListedGroup
+from aclweb.clusters.known import Known as Known
 from aclweb.clusters.rights import Right
 
 
@@ -106,14 +108,6 @@ class Earlier:
     marks: Marks
     names: Callable[[ResourceType, PatternType], frozenset[str]]
     topics: Callable[[], Mapping[str, TopicInfo]]
-
-
-class Known(enum.StrEnum):
-    """Which of the existing names of one kind a list holds."""
-
-    ALL = "all"
-    VISIBLE = "visible"  # those that this login may describe, or that a file lists; there may be others
-    UNKNOWN = "unknown"  # names of this kind cannot be listed here
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +206,17 @@ class ClusterClient(Protocol):
         """
         ...
 
+    def read_details(self, authorizer_settings: AuthorizerSettings) -> Details | None:
+        """Return who can log in, who is limited, and which groups of which type there are; None where no broker tells.
+
+        Called after `describe` and `read_groups`, whose answers it uses. authorizer_settings: as for `names_known`.
+        """
+        ...
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
+        """Return who is in these groups, of those that `read_details` listed; none of a group that is gone by now."""
+        ...
+
     def login(self) -> Login:
         """Return who this client is to the cluster, and what it may do there, as far as that shows."""
         ...
@@ -277,6 +282,12 @@ class ReadOnlyClient:
 
     def marks(self, earlier: Earlier | None = None) -> Marks:
         return Marks()
+
+    def read_details(self, authorizer_settings: AuthorizerSettings) -> None:
+        return None
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
+        return ()
 
     def login(self) -> Login:
         return Login()

@@ -26,8 +26,10 @@ from aclweb.clusters import (
     ClusterFacts,
     ClusterState,
     Connection,
+    DescribedGroup,
     Earlier,
     Known,
+    ListedGroup,
     Login,
     Marks,
     NamesKnown,
@@ -182,6 +184,12 @@ class FileClient:
         return tuple(TopicInfo(name, 1) for name in self.cluster._load()["topics"])
 
     def read_groups(self) -> tuple[str, ...] | None:
+        return ()
+
+    def read_details(self, settings: AuthorizerSettings) -> None:
+        return None
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
         return ()
 
     def names_known(self, acls: AclSnapshot, settings: AuthorizerSettings) -> NamesKnown:

@@ -14,8 +14,12 @@ from aclweb.clusters import (
     ClusterError,
     ClusterFacts,
     ClusterState,
+    DescribedGroup,
+    Details,
     Earlier,
+    GroupMember,
     Known,
+    ListedGroup,
     Login,
     Marks,
     NamesKnown,
@@ -40,6 +44,9 @@ class Answers:
     topics_known: Known = Known.ALL
     groups_known: Known = Known.ALL
     sees_topic: Callable[[str], bool] = lambda name: False
+    details: Details | None = None
+    members: dict[str, tuple[GroupMember, ...]] = field(default_factory=dict)
+    asked_about: list[list[str]] = field(default_factory=list)
     closed: bool = False
 
     def describe(self) -> ClusterFacts:
@@ -60,6 +67,19 @@ class Answers:
     def read_groups(self) -> tuple[str, ...] | None:
         self._may_fail("read_groups")
         return None if self.groups is None else tuple(self.groups)
+
+    def read_details(self, settings: AuthorizerSettings) -> Details | None:
+        self._may_fail("read_details")
+        return self.details
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
+        self._may_fail("describe_groups")
+        self.asked_about.append([group.name for group in groups])
+        return tuple(
+            DescribedGroup(group.name, "Stable", self.members[group.name])
+            for group in groups
+            if group.name in self.members
+        )
 
     def names_known(self, acls: AclSnapshot, settings: AuthorizerSettings) -> NamesKnown:
         groups = Known.UNKNOWN if self.groups is None else self.groups_known

@@ -191,3 +191,91 @@ def test_where_no_broker_told_it_is_said_whether_somebody_did(cluster, kind, aut
     cluster.settings_read, cluster.kafka_version = None, ""
 
     assert broker_settings.authorizer(cluster).words == words
+
+
+# --- what each broker shows, beside what is declared ---------------------------------------------
+
+
+def shown(cluster) -> dict[str, tuple[object, ...]]:
+    return {
+        each.name: (each.values, each.declared, each.verdict)
+        for each in broker_settings.shown_settings(cluster)
+    }
+
+
+LISTENERS = {
+    "listeners": "SASL_SSL://:9093,CONTROLLER://:9094",
+    "listener.security.protocol.map": "SASL_SSL:SASL_SSL,CONTROLLER:SASL_SSL",
+    "controller.listener.names": "CONTROLLER",
+    "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+}
+
+
+def test_what_is_hidden_is_filled_by_a_declaration_and_the_rest_is_read(cluster):
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users="User:root")
+    read(cluster, PLAIN | BOTH_HIDDEN | LISTENERS)
+
+    found = shown(cluster)
+
+    assert found["authorizer.class.name"] == (((STANDARD, "broker 1"),), "", "same")
+    hidden = (("set, and the value is hidden", "broker 1"),)
+    assert found["super.users"] == (hidden, "User:root", "fills")
+    assert found["allow.everyone.if.no.acl.found"] == (hidden, "not declared", "missing")
+    assert found["listeners"] == ((("SASL_SSL with SCRAM-SHA-512", "broker 1"),), "", "same")
+
+
+def test_a_declaration_that_the_brokers_overrule_is_shown_beside_what_they_show(cluster):
+    declaring.declare(cluster=cluster, actor="ada", super_users="User:root")
+    read(cluster, PLAIN)
+
+    assert shown(cluster)["super.users"] == (
+        (("not set: nobody is a super user", "broker 1"),),
+        "User:root",
+        "overruled",
+    )
+
+
+def test_brokers_that_show_the_same_are_stored_once(cluster):
+    read(cluster, *[PLAIN | LISTENERS] * 100, PLAIN | {SSL_RULES: "RULE:x/y/"})
+
+    assert len(cluster.settings_read["shown"]) == 2
+    values, _, verdict = shown(cluster)["ssl.principal.mapping.rules"]
+    assert verdict == "differs"
+    assert [value for value, _ in values] == ["DEFAULT", "RULE:x/y/"]
+
+
+def test_listeners_that_differ_are_a_problem_and_other_ports_are_not(cluster):
+    declaring.declare(cluster=cluster, actor="ada", allow_everyone=None, super_users=None)
+    other_port = LISTENERS | {"listeners": "SASL_SSL://:19093"}
+    read(cluster, PLAIN | LISTENERS, PLAIN | other_port)
+    assert problems(cluster) == ""
+
+    read(cluster, PLAIN | LISTENERS, PLAIN | LISTENERS | {"sasl.enabled.mechanisms": "PLAIN"})
+    assert (
+        "differ in their listeners: SASL_SSL with SCRAM-SHA-512 on broker 1; SASL_SSL with PLAIN on broker 2"
+        in problems(cluster)
+    )
+
+
+def test_a_listener_has_mechanisms_of_its_own():
+    settings = BrokerSettings(
+        1,
+        {
+            "listeners": "INTERNAL://:9092,EXTERNAL://:9093",
+            "listener.security.protocol.map": "INTERNAL:SSL,EXTERNAL:SASL_SSL",
+            "sasl.enabled.mechanisms": "GSSAPI",
+            "listener.name.external.sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
+            "ssl.client.auth": "required",
+        },
+    )
+
+    assert [each.words for each in settings.listeners] == [
+        "EXTERNAL: SASL_SSL with PLAIN, SCRAM-SHA-256",
+        "INTERNAL: SSL, client certificate required",
+    ]
+
+
+def test_nothing_is_shown_where_no_broker_may_be_asked(cluster):
+    read(cluster)
+
+    assert shown(cluster) == {}

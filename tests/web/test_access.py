@@ -108,6 +108,7 @@ TABLE: dict[str, Row] = {
     "log-source-remove": Row(f"{C}log-sources/{{source}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
     "policy": Row(f"{C}policy/", SEEN),
     "policy-remove": Row(f"{C}policy/{{gate}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
+    "details": Row(f"{C}details/scram-users/", SEEN),
     "owners": Row(f"{C}owners/", SEEN),
     "owners-export": Row(f"{C}owners/export/", SEEN),
     # An empty text has no header, which is said on the page.
@@ -282,6 +283,9 @@ TABLE: dict[str, Row] = {
     "api:coverage": Row(f"{A}coverage/", API_SEEN),
     "api:use": Row(f"{A}use/", API_SEEN),
     "api:replay": Row(f"{A}replay/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
+    "api:detail-lists": Row(f"{A}details/", API_SEEN),
+    "api:details": Row(f"{A}details/tokens/", API_SEEN),
+    "api:groups": Row(f"{A}groups/", API_SEEN),
     "api:owners": Row(f"{A}owners/", API_SEEN),
     "api:principal-names": Row(f"{A}principal-names/", API_SEEN),
     "api:principals": Row(f"{A}principals/", API_SEEN),

@@ -231,7 +231,7 @@ def test_the_page_of_a_cluster_shows_its_syncs_its_rights_and_what_is_not_seen(
         ],
     )
 
-    with django_assert_max_num_queries(33):
+    with django_assert_max_num_queries(34):
         seen = text(signed_in(dot).get("/c/test-eu/"))
 
     assert seen.count("<rect data-tone=") == 13

@@ -41,7 +41,7 @@ PAGES = [
     f"/c/test-eu/explain/?{QUESTION}",
     "/c/test-eu/search/?q=o",
 ]
-MOST_QUERIES = 12
+MOST_QUERIES = 15
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from aclweb.acl.model import (
     Operation,
     ResourceType,
 )
+from aclweb.clusters.admin_api import details
 from aclweb.clusters.admin_api.errors import not_understood, require_success
 from aclweb.clusters.admin_api.login import principal_of
 from aclweb.clusters.admin_api.messages import (
@@ -44,7 +45,7 @@ from aclweb.clusters.admin_api.messages import (
 from aclweb.clusters.admin_api.rights import may_alter, may_describe_configs
 from aclweb.clusters.admin_api.session import Node, Session
 from aclweb.clusters.admin_api.undecoded import AllAclsRequest, UndecodedAcls
-from aclweb.clusters.admin_api.visibility import names_known
+from aclweb.clusters.admin_api.visibility import names_known, sees_all
 from aclweb.clusters.admin_api.write import write
 from aclweb.clusters.broker_settings import BrokerSettings, ClusterSettings, combined_settings, is_asked
 from aclweb.clusters.client import (
@@ -62,6 +63,7 @@ from aclweb.clusters.client import (
     Verb,
 )
 from aclweb.clusters.connection import Token
+from aclweb.clusters.details import DescribedGroup, Details, GroupType, ListedGroup
 from aclweb.clusters.kind import Connection
 from aclweb.clusters.rights import Right
 
@@ -92,6 +94,8 @@ class AdminClient:
         self._settings: ClusterSettings | None = None
         # Whether each broker has listed its groups; None before any did.
         self._groups_of_all: bool | None = None
+        # The groups that were listed, each with the broker that did.
+        self._groups: dict[str, tuple[Node, ListedGroup]] = {}
 
     def describe(self) -> ClusterFacts:
         answer = self._session.ask(
@@ -241,7 +245,7 @@ class AdminClient:
 
         Raises ClusterError where no broker answers; `names_known` shows whether all did.
         """
-        groups: set[str] = set()
+        groups: dict[str, tuple[Node, ListedGroup]] = {}
         silent: list[ClusterError] = []
         there = self._session.answering() or self._session.nodes[:1]
         for node in there:
@@ -252,20 +256,24 @@ class AdminClient:
                 continue
             if found is None:
                 return None
-            groups |= found
+            groups |= {group.name: (node, group) for group in found}
         if silent and len(silent) == len(there):
             raise silent[0]
         self._groups_of_all = not silent and len(there) == len(self._session.nodes)
+        self._groups = groups
         return tuple(sorted(groups))
 
-    def _groups_of(self, node: Node) -> set[str] | None:
+    def _groups_of(self, node: Node) -> list[ListedGroup] | None:
         deadline = time.monotonic() + self._session.timeout_seconds
         while True:
             answer = self._session.ask(
                 lambda: ListGroupsRequest(states_filter=[], types_filter=[]), "its groups", node=node
             )
             if answer.error_code == NONE:
-                return {group.group_id for group in answer.groups}
+                return [
+                    ListedGroup(group.group_id, _group_type(group.group_type), group.group_state or "")
+                    for group in answer.groups
+                ]
             if answer.error_code in (GROUP_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED):
                 return None
             if answer.error_code not in COORDINATOR_LOADING or time.monotonic() > deadline:
@@ -277,17 +285,12 @@ class AdminClient:
 
     def names_known(self, acls: AclSnapshot, authorizer_settings: AuthorizerSettings) -> NamesKnown:
         """Return what the ACLs, and the operations that brokers allow this login, prove about the names read."""
-        if self._settings is not None and ALLOW_EVERYONE_KEY in self._settings.proven:
-            authorizer_settings = replace(
-                authorizer_settings,
-                allow_everyone=False,
-                undeclared=authorizer_settings.undeclared - {"allow_everyone"},
-            )
+        authorizer_settings = self._with_proven(authorizer_settings)
         login, listed = self.login(), self._groups_of_all is not None
         held = acls.bindings
         if acls.patterns is not None:  # they are as an earlier read found them
             held = self._own_acls if self._own_acls is not None else self._decoded()
-        if not self._still_holds(login, held):
+        if not self._still_holds(login, held, ResourceType.TOPIC):
             # A right came or went while names were read, so that they prove nothing.
             return replace(
                 names_known(
@@ -308,19 +311,57 @@ class AdminClient:
             all_brokers=bool(self._groups_of_all),
         )
 
-    def _still_holds(self, login: Login, held: Sequence[AclBinding]) -> bool:
-        """Whether what everybody and this login may do with topics is still as it was in these ACLs."""
+    def _with_proven(self, authorizer_settings: AuthorizerSettings) -> AuthorizerSettings:
+        """Return these settings with what the brokers have proven of the default."""
+        if self._settings is None or ALLOW_EVERYONE_KEY not in self._settings.proven:
+            return authorizer_settings
+        return replace(
+            authorizer_settings,
+            allow_everyone=False,
+            undeclared=authorizer_settings.undeclared - {"allow_everyone"},
+        )
+
+    def _still_holds(self, login: Login, held: Sequence[AclBinding], kind: ResourceType) -> bool:
+        """Whether what everybody and this login may do with such resources is still as it was in these ACLs."""
         for principal in {ANY_USER, login.principal or ANY_USER}:
-            answer = self._session.ask(
-                functools.partial(describe_acls, ResourceType.TOPIC.code, principal), "its ACLs"
-            )
+            answer = self._session.ask(functools.partial(describe_acls, kind.code, principal), "its ACLs")
             now = set(bindings_in(answer))
-            before = {
-                one for one in held if one.resource_type is ResourceType.TOPIC and one.principal == principal
-            }
+            before = {one for one in held if one.resource_type is kind and one.principal == principal}
             if answer.error_code != NONE or before != now:
                 return False
         return True
+
+    def read_details(self, authorizer_settings: AuthorizerSettings) -> Details:
+        """Return who can log in, who is limited, and the groups with their types, as far as brokers show them."""
+        login, known = self.login(), self._with_proven(authorizer_settings)
+
+        def sees(kind: ResourceType, *operations: frozenset[Operation]) -> bool:
+            return sees_all(login, self._acls_for(login, kind), known, kind, *operations)
+
+        groups = None if self._groups_of_all is None else tuple(group for _, group in self._groups.values())
+        return Details(details.read_lists(self._session, login, sees), groups)
+
+    def _acls_for(self, login: Login, kind: ResourceType) -> tuple[AclBinding, ...]:
+        """Return the ACLs on which it depends now which resources of this type the login sees.
+
+        The ACLs of this sync may be those alone that have changed since an earlier one.
+        """
+        found = [*self._listed(ResourceType.CLUSTER, None)]
+        own: list[AclBinding] = []
+        if login.principal is not None:
+            own += [*self._listed(kind, ANY_USER), *self._listed(kind, login.principal)]
+        # Where no ACL names it, the default may decide, unless somebody else has an ACL on the type.
+        return (*found, *(own or self._listed(kind, None)))
+
+    def _listed(self, kind: ResourceType, principal: str | None) -> tuple[AclBinding, ...]:
+        answer = self._session.ask(functools.partial(describe_acls, kind.code, principal), "its ACLs")
+        session = self._session
+        require_success(answer.error_code, "list the ACLs", session.where, session.options, needed="Describe")
+        return tuple(bindings_in(answer))
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
+        coordinators = {name: node for name, (node, _) in self._groups.items()}
+        return tuple(details.describe_groups(self._session, groups, coordinators))
 
     def login(self) -> Login:
         """Return who this client is to the brokers and what they allow it on the cluster, as far as it shows."""
@@ -362,3 +403,11 @@ class AdminClient:
 def _good_for(token: Token) -> str:
     """Return for how long a token was given, such as ` for 300 s`; nothing where nobody says so."""
     return "" if token.lifetime_seconds is None else f" for {token.lifetime_seconds:.0f} s"
+
+
+def _group_type(word: str | None) -> GroupType:
+    """Return the type in a broker's word; UNKNOWN for one that is newer than this aclweb."""
+    try:
+        return GroupType((word or "").lower())
+    except ValueError:
+        return GroupType.UNKNOWN

@@ -182,6 +182,15 @@ class Session:
         version = self._kafka._manager.broker_version
         return ".".join(str(part) for part in version[:2]) if version else None
 
+    def offers(self, request: Any) -> bool:
+        """Whether the brokers know this kind of request, in a version that is known here too."""
+        offered = self._kafka._manager.broker_version_data
+        try:
+            offered.api_version(request)
+        except errors.IncompatibleBrokerVersion:
+            return False
+        return True
+
     def ask(self, make: Callable[[], Any], what: str, *, node: Node | None = None) -> Any:
         """Return the answer to a request, which any broker may give unless one is named.
 

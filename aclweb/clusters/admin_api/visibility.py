@@ -76,16 +76,38 @@ def _everything(_name: str) -> bool:
 def _topics(
     login: Login, held: tuple[AclBinding, ...], authorizer_settings: AuthorizerSettings
 ) -> tuple[Known, Callable[[str], bool]]:
+    sees = _sees(login, held, authorizer_settings, ResourceType.TOPIC, _DESCRIBING)
+    if sees is None:
+        return Known.ALL, _everything
+    return (Known.ALL if sees.is_all else Known.VISIBLE), sees
+
+
+def sees_all(
+    login: Login,
+    bindings: Iterable[AclBinding],
+    authorizer_settings: AuthorizerSettings,
+    kind: ResourceType,
+    operations: frozenset[Operation] = _DESCRIBING,
+) -> bool:
+    """Whether brokers certainly allow this login one of these operations on every resource of the type."""
+    sees = _sees(login, tuple(bindings), authorizer_settings, kind, operations)
+    return sees is None or sees.is_all
+
+
+def _sees(
+    login: Login,
+    held: tuple[AclBinding, ...],
+    authorizer_settings: AuthorizerSettings,
+    kind: ResourceType,
+    operations: frozenset[Operation],
+) -> _Sees | None:
+    """Return what the login may see of a type by the ACLs; None where it sees everything whatever they say."""
     if _is_super_user(login, held, authorizer_settings):
-        return Known.ALL, _everything
-    on_topics = [one for one in held if one.resource_type in (ResourceType.TOPIC, ResourceType.UNKNOWN)]
-    if not on_topics and _default_applies(login, held, authorizer_settings):
-        return Known.ALL, _everything
-    sees = _Sees(login.principal, tuple(on_topics), authorizer_settings)
-    everywhere = any(
-        one.resource_name == WILDCARD and one.pattern_type is PatternType.LITERAL for one in sees.granted
-    )
-    return (Known.ALL if everywhere and not sees.hidden else Known.VISIBLE), sees
+        return None
+    on_kind = tuple(one for one in held if one.resource_type in (kind, ResourceType.UNKNOWN))
+    if not on_kind and _default_applies(login, held, authorizer_settings):
+        return None
+    return _Sees(login.principal, on_kind, authorizer_settings, kind, operations)
 
 
 def _default_applies(
@@ -98,32 +120,42 @@ def _default_applies(
 
 
 class _Sees:
-    """Whether a topic of this name would certainly be listed."""
+    """Whether a resource of this name would certainly be listed."""
 
     def __init__(
         self,
         principal: str | None,
-        on_topics: tuple[AclBinding, ...],
+        on_kind: tuple[AclBinding, ...],
         authorizer_settings: AuthorizerSettings,
+        kind: ResourceType,
+        operations: frozenset[Operation],
     ) -> None:
         mine = {ANY_USER} if principal is None else {ANY_USER, principal}
         self._authorizer_settings = authorizer_settings
         self.granted = tuple(
             one
-            for one in on_topics
+            for one in on_kind
             if one.permission_type is PermissionType.ALLOW
-            and one.resource_type is ResourceType.TOPIC
-            and one.operation in _DESCRIBING
+            and one.resource_type is kind
+            and one.operation in operations
             and one.principal in mine
             and one.host == WILDCARD
         )
         self.hidden = tuple(
             one
-            for one in on_topics
+            for one in on_kind
             if one.permission_type is not PermissionType.ALLOW
-            and one.operation in _HIDING
+            and (one.operation in _HIDING or one.operation in operations - _DESCRIBING)
             and (principal is None or one.principal in mine)
         )
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every name of the type would be listed."""
+        everywhere = any(
+            one.resource_name == WILDCARD and one.pattern_type is PatternType.LITERAL for one in self.granted
+        )
+        return everywhere and not self.hidden
 
     def __call__(self, name: str) -> bool:
         return any(covers_name(one, name, self._authorizer_settings) for one in self.granted) and not any(

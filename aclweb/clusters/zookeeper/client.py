@@ -30,6 +30,7 @@ from aclweb.clusters.client import (
     TopicInfo,
     Verb,
 )
+from aclweb.clusters.details import DescribedGroup, ListedGroup
 from aclweb.clusters.kind import Connection
 from aclweb.clusters.rights import Answer, Right
 from aclweb.clusters.zookeeper.marks import marks_of, patterns_since
@@ -131,6 +132,12 @@ class ZooKeeperClient:
                 count = len(partitions) if isinstance(partitions, dict) else None
                 topics.append(TopicInfo(name, count, internal=name in INTERNAL_TOPICS))
             return tuple(topics)
+
+    def read_details(self, authorizer_settings: AuthorizerSettings) -> None:
+        return None
+
+    def describe_groups(self, groups: Sequence[ListedGroup]) -> tuple[DescribedGroup, ...]:
+        return ()
 
     def read_groups(self) -> tuple[str, ...] | None:
         """Return None: groups live in a topic of the brokers and not in ZooKeeper."""

@@ -14,9 +14,20 @@ from typing import Any
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
 from aclweb.acl.principals import BrokerSettings
 from aclweb.clusters import Problem
-from aclweb.clusters.broker_settings import AUTHORIZERS, ClusterSettings
+from aclweb.clusters.broker_settings import (
+    AUTHORIZER,
+    AUTHORIZERS,
+    COMPARED,
+    ClusterSettings,
+    brokers_words,
+)
+from aclweb.clusters.broker_settings import (
+    BrokerSettings as OfBroker,
+)
 from aclweb.inventory.models import Cluster
 
+OF_BROKERS = "settings of the brokers"
+"""Where a problem is found that is in what brokers show of their settings."""
 READ, DECLARED, ASSUMED = "read from", "declared", "assumed"
 _CLASSES = {Cluster.Authorizer.STANDARD: "StandardAuthorizer", Cluster.Authorizer.ACL: "AclAuthorizer"}
 _LONGEST_WHERE = len("brokers 1, 2 and 3")
@@ -53,11 +64,25 @@ def take_over(row: Cluster, from_brokers: ClusterSettings | None, now: datetime)
         "kerberos_rules": from_brokers.kerberos_rules,
         "proven": sorted(proven),
         "overruled": {field: value for field, value in overruled.items() if field in proven},
+        "shown": _shown(from_brokers.each),
     }
     return (
-        *(Problem("settings of the brokers", sentence, hazard=True) for sentence in from_brokers.problems),
+        *(Problem(OF_BROKERS, sentence, hazard=True) for sentence in from_brokers.problems),
         *_contradictions(row),
     )
+
+
+def _shown(each: Iterable[OfBroker]) -> list[dict[str, Any]]:
+    """Return what brokers show, once for all that show the same: `brokers`, `values` and `listeners` in words."""
+    groups: dict[tuple[object, ...], dict[str, Any]] = {}
+    for one in each:
+        values = {name: one.values[name] for name in COMPARED if name in one.values}
+        listeners = [listener.words for listener in one.listeners]
+        group = groups.setdefault(
+            (*values.items(), *listeners), {"brokers": [], "values": values, "listeners": listeners}
+        )
+        group["brokers"].append(one.broker)
+    return list(groups.values())
 
 
 def _contradictions(row: Cluster) -> Iterator[Problem]:
@@ -95,6 +120,84 @@ def origin(cluster: Cluster, field: str) -> str:
     """Return `read from broker 1`, or `declared`."""
     read = cluster.settings_read
     return f"read from {read['where']}" if read and is_read(cluster, field) else "declared"
+
+
+@dataclass(frozen=True)
+class ShownSetting:
+    """What brokers show of one setting, beside what is declared of it.
+
+    values: in words, each with the brokers that show it; one where all show the same. declared: in words; empty where
+    nobody can declare it. verdict: `same`, `differs` (of brokers), `fills` (what is hidden is declared), `missing`
+    (it is hidden and nobody has declared it), or `overruled` (the brokers show that the declaration is not so).
+    """
+
+    name: str
+    values: tuple[tuple[str, str], ...]
+    declared: str
+    verdict: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "setting": self.name,
+            "values": [{"value": value, "brokers": brokers} for value, brokers in self.values],
+            "declared": self.declared or None,
+            "verdict": self.verdict,
+        }
+
+
+def shown_settings(cluster: Cluster) -> tuple[ShownSetting, ...]:
+    """Return what the brokers show of their settings; none where they have shown nothing."""
+    groups = (cluster.settings_read or {}).get("shown") or []
+    if not groups:
+        return ()
+    rows = []
+    for name in COMPARED:
+        found: dict[str, list[int]] = {}
+        for group in groups:
+            found.setdefault(_value_words(name, group["values"]), []).extend(group["brokers"])
+        rows.append(_beside_declared(cluster, name, found))
+    listeners: dict[str, list[int]] = {}
+    for group in groups:
+        listeners.setdefault("; ".join(group["listeners"]) or "not shown", []).extend(group["brokers"])
+    rows.append(_beside_declared(cluster, "listeners", listeners))
+    return tuple(rows)
+
+
+def _value_words(name: str, values: dict[str, str | None]) -> str:
+    default = {
+        SUPER_USERS_KEY: "not set: nobody is a super user",
+        ALLOW_EVERYONE_KEY: "not set: resources without ACLs are closed",
+        AUTHORIZER: "not set: no authorizer",
+    }.get(name, "not set")
+    if name not in values:
+        return default
+    value = values[name]
+    return "set, and the value is hidden" if value is None else value or default
+
+
+def _beside_declared(cluster: Cluster, name: str, found: dict[str, list[int]]) -> ShownSetting:
+    values = tuple((words, brokers_words(sorted(brokers))) for words, brokers in found.items())
+    field = next((field for field, key in _FIELDS.items() if key == name), None)
+    if field is None:
+        return ShownSetting(name, values, "", "same" if len(values) == 1 else "differs")
+    overruled = (cluster.settings_read or {}).get("overruled", {})
+    value = overruled.get(field, None if is_read(cluster, field) else getattr(cluster, field))
+    declared = (
+        "not declared"
+        if value is None
+        else str(value).lower()
+        if isinstance(value, bool)
+        else value or "none"
+    )
+    if field in overruled:
+        verdict = "overruled"
+    elif len(values) > 1:
+        verdict = "differs"
+    elif is_read(cluster, field):
+        verdict = "same"
+    else:
+        verdict = "missing" if value is None else "fills"
+    return ShownSetting(name, values, declared, verdict)
 
 
 @dataclass(frozen=True)

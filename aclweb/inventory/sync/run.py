@@ -31,6 +31,7 @@ from aclweb.clusters import (
     TopicInfo,
     connect,
 )
+from aclweb.inventory import details
 from aclweb.inventory.current import connection_of, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
@@ -67,7 +68,7 @@ def sync(
     last = _begin(cluster, whole=cause == Revision.Cause.OURS)
     number = last.row.readings_begun
     try:
-        snapshot = _read(cluster, client, last)
+        snapshot = _read_all(cluster, last) if client is None else _read(cluster, client, last)
     except ClusterError as error:
         failed = _fail(cluster, number, error)
         history.keep(cluster, failed, began_at=began_at, seconds=time.monotonic() - began, whole=True)
@@ -100,10 +101,17 @@ def read_snapshot(cluster: Cluster, client: ClusterClient) -> Snapshot:
     return _read(cluster, client, LastRead(cluster, timezone.now(), None))
 
 
-def _read(cluster: Cluster, client: ClusterClient | None, last: LastRead) -> Snapshot:
-    if client is None:
-        with connect(connection_of(cluster)) as opened:
-            return _read(cluster, opened, last)
+def _read_all(cluster: Cluster, last: LastRead) -> Snapshot:
+    """Read the cluster, and store what its brokers show beside ACLs and names, unless it seems to be another one."""
+    with connect(connection_of(cluster)) as client:
+        snapshot = _read(cluster, client, last)
+        if cluster.cluster_id in ("", snapshot.facts.cluster_id):
+            number = last.row.readings_begun
+            details.read(cluster, client, settings_of(cluster), number=number)
+        return snapshot
+
+
+def _read(cluster: Cluster, client: ClusterClient, last: LastRead) -> Snapshot:
     facts = client.describe()
     earlier = last.earlier(facts.cluster_id)
     marks = client.marks(earlier)

@@ -11,6 +11,7 @@ from aclweb.web.clusters import (
     owners,
     principal_names,
     removing,
+    told,
     views,
 )
 
@@ -33,6 +34,7 @@ urlpatterns = [
     path("c/<slug:slug>/read/", views.sync_now, name="read-now"),
     path("c/<slug:slug>/accept/", views.accept_snapshot, name="accept-reading"),
     path("c/<slug:slug>/declare/", views.declare, name="declare"),
+    path("c/<slug:slug>/details/<slug:kind>/", told.index, name="details"),
     path("c/<slug:slug>/acls-over-time/", acls_over_time.exported, name="acls-over-time"),
     path("c/<slug:slug>/log-sources/", log_sources.index, name="log-sources"),
     path("c/<slug:slug>/log-sources/<int:number>/", log_sources.edit, name="log-source"),

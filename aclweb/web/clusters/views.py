@@ -16,18 +16,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
 from aclweb.changes.models import PolicyGate
 from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
 from aclweb.inventory.admin.events import events_of
 from aclweb.inventory.checks import latest, registered_twice, same_kafka_cluster
-from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
-from aclweb.web.clusters import acls_over_time
+from aclweb.web.clusters import acls_over_time, told
 from aclweb.web.clusters.moving import moves_to
 from aclweb.web.shell import asking_often
 from aclweb.web.shell.forms import DeclareForm
@@ -160,8 +158,7 @@ def _page(
         "over_time": acls_over_time.drawn(cluster),
         "checks": declarations(cluster),
         "counts": _counts(cluster),
-        "topics_known": names_known(cluster, ResourceType.TOPIC),
-        "groups_known": names_known(cluster, ResourceType.GROUP),
+        "sights": told.sights(cluster),
         "events": [
             {"sentence": trail.sentence(event), "at": event.at}
             for event in events_of(cluster).order_by("-sequence")[:5]

@@ -1,0 +1,209 @@
+"""What have brokers told of a cluster beside its ACLs and names, as pages, the API and commands show it?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from django.db.models import Q, QuerySet
+
+from aclweb.acl.principals import DEFAULT_BUILDER
+from aclweb.clusters import DetailKind, GroupType, Known
+from aclweb.inventory.details.storing import key_of
+from aclweb.inventory.fields import escape
+from aclweb.inventory.models import Cluster, DetailsRead, StoredDetail, StoredGroup
+from aclweb.inventory.stored_details import GROUPS
+
+WORDS: Mapping[DetailKind, str] = {
+    DetailKind.SCRAM_USERS: "SCRAM users",
+    DetailKind.QUOTAS: "Client quotas",
+    DetailKind.TRANSACTIONAL_IDS: "Transactional ids",
+    DetailKind.TOKENS: "Delegation tokens",
+}
+"""Each kind as the name of its list."""
+
+EVERY_OTHER_USER = "every other user"
+"""What the name of a quota begins with that is for each user without one of its own."""
+
+
+@dataclass(frozen=True)
+class ToldList:
+    """How complete one list is. count: None where nothing is known. sentence: why not all, or why there is none.
+
+    at: when brokers last answered; None before they did. problem: what went wrong since.
+    """
+
+    kind: DetailKind
+    known: Known
+    count: int | None
+    sentence: str = ""
+    command: str = ""
+    at: datetime | None = None
+    problem: str = ""
+
+    @property
+    def word(self) -> str:
+        return WORDS[self.kind]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind.value,
+            "known": self.known.value,
+            "count": self.count,
+            "sentence": self.sentence,
+            "command": self.command or None,
+            "read_at": self.at,
+            "problem": self.problem,
+        }
+
+
+def told_lists(cluster: Cluster) -> Mapping[DetailKind, ToldList]:
+    """Return how complete each list is; one query."""
+    return told_lists_and_groups(cluster)[0]
+
+
+def told_lists_and_groups(cluster: Cluster) -> tuple[Mapping[DetailKind, ToldList], GroupsTold]:
+    """Return how complete each list is, and how many groups there are; one query."""
+    rows = {row.kind: row for row in DetailsRead.objects.filter(cluster=cluster)}
+    return {kind: _told(cluster, kind, rows.get(kind)) for kind in DetailKind}, GroupsTold.of(
+        rows.get(GROUPS)
+    )
+
+
+def _told(cluster: Cluster, kind: DetailKind, row: DetailsRead | None) -> ToldList:
+    if row is None or (row.at is None and not row.problem):
+        source = cluster.source
+        why = (
+            "No sync has read them yet."
+            if source.reads_broker_settings
+            else f"{source.subject} does not show them; brokers do, by the Admin API."
+        )
+        return ToldList(kind, Known.UNKNOWN, None, why)
+    if row.at is None:
+        return ToldList(kind, Known.UNKNOWN, None, problem=row.problem)
+    known = Known(row.known)
+    count = None if known is Known.UNKNOWN else row.count
+    return ToldList(kind, known, count, row.sentence, row.command, row.at, row.problem)
+
+
+def told_details(cluster: Cluster, kind: DetailKind, text: str = "") -> QuerySet[StoredDetail]:
+    """Return what there is of one kind by name, as far as it is known now; with `text` in its name or owner."""
+    known = DetailsRead.objects.filter(cluster=cluster, kind=kind).exclude(known=Known.UNKNOWN)
+    if not known.exists():
+        return StoredDetail.objects.none()
+    found = StoredDetail.objects.filter(cluster=cluster, kind=kind, gone_at__isnull=True)
+    if text:
+        part = escape(text)
+        found = found.filter(Q(name__icontains=part) | Q(principal__icontains=part))
+    return found
+
+
+def principal_of_user(cluster: Cluster, user: str) -> str:
+    """Return the principal that a user name of a SCRAM credential or a quota is for; empty where that is not known.
+
+    It is known unless the brokers are known to name clients by a class of their own.
+    """
+    builder = (cluster.settings_read or {}).get("principal_builder") or DEFAULT_BUILDER
+    return f"User:{user}" if user and builder == DEFAULT_BUILDER else ""
+
+
+@dataclass(frozen=True)
+class OfPrincipal:
+    """What brokers told of one principal.
+
+    lists: how complete they are. credentials: as a SCRAM user. limits: quotas of its own, and those of every user
+    without one. tokens: that it owns.
+    """
+
+    lists: Mapping[DetailKind, ToldList]
+    credentials: tuple[StoredDetail, ...]
+    limits: tuple[StoredDetail, ...]
+    tokens: tuple[StoredDetail, ...]
+
+    @property
+    def scram(self) -> ToldList:
+        return self.lists[DetailKind.SCRAM_USERS]
+
+    @property
+    def quotas(self) -> ToldList:
+        return self.lists[DetailKind.QUOTAS]
+
+    @property
+    def token_list(self) -> ToldList:
+        return self.lists[DetailKind.TOKENS]
+
+
+MOST_OF_PRINCIPAL = 50
+"""Entries that are shown of one principal."""
+
+
+def told_of_principal(cluster: Cluster, principal: str) -> OfPrincipal:
+    """Return what brokers told of this principal; two queries."""
+    lists = told_lists(cluster)
+    known = [kind for kind, each in lists.items() if each.known is not Known.UNKNOWN]
+    kind_word, _, name = principal.partition(":")
+    wanted = Q(kind=DetailKind.TOKENS, principal=principal)
+    if kind_word == "User":
+        wanted |= Q(kind__in=[DetailKind.SCRAM_USERS, DetailKind.QUOTAS], user=name)
+        wanted |= Q(kind=DetailKind.QUOTAS, name__startswith=EVERY_OTHER_USER)
+    rows = StoredDetail.objects.filter(wanted, cluster=cluster, gone_at__isnull=True, kind__in=known)
+    found: dict[str, list[StoredDetail]] = {}
+    for row in rows.order_by("kind", "name", "pk")[: len(DetailKind) * MOST_OF_PRINCIPAL]:
+        found.setdefault(row.kind, []).append(row)
+
+    def of(kind: DetailKind) -> tuple[StoredDetail, ...]:
+        return tuple(found.get(kind, ())[:MOST_OF_PRINCIPAL])
+
+    return OfPrincipal(lists, of(DetailKind.SCRAM_USERS), of(DetailKind.QUOTAS), of(DetailKind.TOKENS))
+
+
+@dataclass(frozen=True)
+class GroupsTold:
+    """How many groups of each type there are, and of how many the members are known. oldest: since when at least."""
+
+    by_type: tuple[tuple[str, int], ...] = ()
+    total: int = 0
+    described: int = 0
+    oldest: datetime | None = None
+
+    @classmethod
+    def of(cls, row: DetailsRead | None) -> Self:
+        """Return what a read counted."""
+        if row is None or not row.figures:
+            return cls()
+        oldest = row.figures["oldest"]
+        return cls(
+            tuple((kind or "of unknown type", count) for kind, count in row.figures["types"].items()),
+            row.count,
+            row.figures["described"],
+            datetime.fromisoformat(oldest) if oldest else None,
+        )
+
+
+def group_told(cluster: Cluster, name: str) -> StoredGroup | None:
+    """Return a group that brokers list, with its type and who was in it; None where none did."""
+    return StoredGroup.objects.filter(cluster=cluster, key=key_of(name)).first()
+
+
+def groups_told_of(cluster: Cluster, names: Collection[str]) -> Mapping[str, StoredGroup]:
+    """Return those of these groups that brokers list, by name; one query."""
+    found = StoredGroup.objects.filter(cluster=cluster, key__in=[key_of(name) for name in names])
+    return {row.name: row for row in found}
+
+
+def told_groups(cluster: Cluster, *, kind: str = "", text: str = "") -> QuerySet[StoredGroup]:
+    """Return the groups that brokers list by name, of one type where it is given, with `text` in their names."""
+    found = StoredGroup.objects.filter(cluster=cluster).order_by("name", "pk")
+    if kind:
+        found = found.filter(type=kind)
+    return found.filter(name__icontains=escape(text)) if text else found
+
+
+TYPE_SENTENCES: Mapping[str, str] = {
+    GroupType.CLASSIC: "Its members speak the classic protocol: consumers before Kafka 4, Connect workers, registries.",
+    GroupType.CONSUMER: "Its members are consumers by the protocol of Kafka 4.",
+    GroupType.SHARE: "A share group: its members read the same partitions, and acknowledge each record.",
+    GroupType.STREAMS: "A Kafka Streams application, by its own protocol.",
+}

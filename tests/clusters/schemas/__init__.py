@@ -1,0 +1,1 @@
+"""The fields of protocol messages by which tests join groups and make delegation tokens."""
