@@ -37,6 +37,7 @@ from aclweb.inventory import checks
 from aclweb.inventory.admin import pausing
 from aclweb.inventory.admin import register as registering
 from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
 
@@ -239,6 +240,45 @@ class ClusterDetail(APIView):
         if resumed:
             sync_tasks.ask_for_sync(cluster)
         return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)
+
+
+class ShownValueSerializer(serializers.Serializer[Any]):
+    value = serializers.CharField(help_text="In words where it is hidden or not set.")
+    brokers = serializers.CharField(help_text="Such as `brokers 1, 2 and 3`.")
+
+
+class ShownSettingSerializer(serializers.Serializer[Any]):
+    """What brokers show of one of their settings, beside what is declared of it."""
+
+    setting = serializers.CharField()
+    values = ShownValueSerializer(many=True)
+    declared = serializers.CharField(allow_null=True, help_text="Null where nobody can declare it.")
+    verdict = serializers.ChoiceField(
+        choices=["same", "differs", "fills", "missing", "overruled"],
+        help_text="same: it is read, and all brokers have it; differs: they do not; fills: it is hidden, and declared; "
+        "missing: it is hidden, and nobody has declared it; overruled: the brokers show that it is not as declared.",
+    )
+
+
+class BrokerSettingsSerializer(serializers.Serializer[Any]):
+    """What the brokers last showed of their settings."""
+
+    read_at = serializers.DateTimeField(allow_null=True, help_text="Null where they never did.")
+    settings = ShownSettingSerializer(many=True)
+
+
+class ClusterBrokerSettings(APIView):
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="broker_settings", responses=BrokerSettingsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """The settings of the brokers that answers depend on, broker by broker where they differ."""
+        cluster = cluster_or_404(request.user, slug)
+        found = {
+            "read_at": broker_settings.read_at(cluster),
+            "settings": [each.as_dict() for each in broker_settings.shown_settings(cluster)],
+        }
+        return Response(BrokerSettingsSerializer(found).data)
 
 
 class RightSerializer(serializers.Serializer[Any]):

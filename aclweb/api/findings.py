@@ -17,6 +17,7 @@ from aclweb.api.dismissals import DismissalSerializer
 from aclweb.api.paging import PAGE, SIZE, OpenPages
 from aclweb.api.serializers import AclSerializer
 from aclweb.api.size import FittingPage
+from aclweb.insights.declarations import setting_findings
 from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
 from aclweb.inventory.findings import pages as finding
 from aclweb.inventory.models import DismissedFinding
@@ -51,6 +52,17 @@ class FindingSerializer(serializers.Serializer[Any]):
     )
 
 
+class SettingFindingSerializer(serializers.Serializer[Any]):
+    """Something wrong with the settings that every answer depends on."""
+
+    rule = serializers.ChoiceField(
+        choices=["brokers-differ", "declared-otherwise", "log-contradicts"],
+        help_text="brokers-differ: the brokers differ, or use what is not Kafka's own; declared-otherwise: they show "
+        "that a declaration is not so; log-contradicts: so does the authorizer log.",
+    )
+    sentence = serializers.CharField()
+
+
 class FindingsSerializer(serializers.Serializer[Any]):
     """One page. While `is_done` is false they are being worked out, or could not be: see `problem`."""
 
@@ -68,6 +80,10 @@ class FindingsSerializer(serializers.Serializer[Any]):
         help_text="Whether this page holds all of its findings, and all of each."
     )
     findings = FindingSerializer(many=True)
+    of_settings = SettingFindingSerializer(
+        many=True,
+        help_text="Of the brokers' settings and what is declared of them; on every page, in no count.",
+    )
 
 
 class FindingList(APIView):
@@ -109,6 +125,7 @@ class FindingList(APIView):
             "pages": 1,
             "is_complete": True,
             "findings": [],
+            "of_settings": [each.as_dict() for each in setting_findings(asked.view.cluster)],
         }
         listed = _listed(request, found)
         if found.is_done:

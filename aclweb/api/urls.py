@@ -34,6 +34,11 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/move/switch/", moves.SwitchMove.as_view(), name="move-switch"),
     path("v1/clusters/<slug:slug>/removal/", removals.ClusterRemoval.as_view(), name="removal"),
     path("v1/removed-clusters/", removals.RemovedClusters.as_view(), name="removed-clusters"),
+    path(
+        "v1/clusters/<slug:slug>/broker-settings/",
+        clusters.ClusterBrokerSettings.as_view(),
+        name="broker-settings",
+    ),
     path("v1/clusters/<slug:slug>/acls/", views.AclList.as_view(), name="acls"),
     path("v1/clusters/<slug:slug>/affecting/", views.Affecting.as_view(), name="affecting"),
     path("v1/clusters/<slug:slug>/decide/", views.Decide.as_view(), name="decide"),

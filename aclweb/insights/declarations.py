@@ -8,9 +8,10 @@ from datetime import timedelta
 
 from django.db import models
 
-from aclweb.acl.model import SUPER_USERS_KEY, AuthorizerSettings, number_of
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY, AuthorizerSettings, number_of
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, LogDay
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster, LogSource
 
 # A level may have been another one before.
@@ -43,8 +44,43 @@ def declarations(cluster: Cluster, load: Load | None = None) -> tuple[Check, ...
     )
 
 
+@dataclass(frozen=True)
+class SettingFinding:
+    """Something that is wrong with the settings of the brokers, or with what is declared of them.
+
+    rule: `brokers-differ` (or use what is not Kafka's own), `declared-otherwise`, or `log-contradicts`.
+    """
+
+    rule: str
+    sentence: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"rule": self.rule, "sentence": self.sentence}
+
+
+def setting_findings(cluster: Cluster, load: Load | None = None) -> tuple[SettingFinding, ...]:
+    """Return what is wrong with the settings that every answer depends on, as far as brokers and logs show it.
+
+    load: the current one, where the caller has it.
+    """
+    by_brokers = (
+        SettingFinding(
+            "brokers-differ" if problem["where"] == broker_settings.OF_BROKERS else "declared-otherwise",
+            problem["sentence"],
+        )
+        for problem in cluster.problems
+        if problem["where"] in (broker_settings.OF_BROKERS, *broker_settings.DECLARABLE)
+    )
+    by_log = (
+        SettingFinding("log-contradicts", check.sentence)
+        for check in declarations(cluster, load)
+        if check.kind == "contradicts"
+    )
+    return (*by_brokers, *by_log)
+
+
 def _super_users(cluster: Cluster, seen: Mapping[str, int]) -> Iterable[Check]:
-    declared = _declared_super_users(cluster)
+    declared, is_read = _declared_super_users(cluster), broker_settings.is_read(cluster, "super_users")
     for principal, lines in sorted(seen.items()):
         times = _of_the_log(lines)
         if declared is None:
@@ -61,7 +97,8 @@ def _super_users(cluster: Cluster, seen: Mapping[str, int]) -> Iterable[Check]:
             yield Check(
                 "super_users",
                 "contradicts",
-                f"The brokers treated {principal} as a super user in {times}, and it is not declared as one.",
+                f"The brokers treated {principal} as a super user in {times}, "
+                f"{'but super.users is not set on them' if is_read else 'and it is not declared as one'}.",
             )
 
 
@@ -82,7 +119,13 @@ def _default_mode(cluster: Cluster, allowed: int, refused: int) -> Iterable[Chec
         if cluster.allow_everyone is None:
             yield Check("allow_everyone", "suggests", f"{fact}; nobody has declared what they do then.")
         elif cluster.allow_everyone == means:
-            yield Check("allow_everyone", "confirms", f"{fact}, as declared.")
+            is_read = broker_settings.is_read(cluster, "allow_everyone")
+            so = "as their settings say" if is_read else "as declared"
+            yield Check("allow_everyone", "confirms", f"{fact}, {so}.")
+        elif broker_settings.is_read(cluster, "allow_everyone"):
+            yield Check(
+                "allow_everyone", "contradicts", f"{fact}, but {ALLOW_EVERYONE_KEY} is not set on them."
+            )
         else:
             declared = "allow" if cluster.allow_everyone else "refuse"
             yield Check("allow_everyone", "contradicts", f"{fact}, but it is declared that they {declared}.")

@@ -283,6 +283,7 @@ TABLE: dict[str, Row] = {
     "api:coverage": Row(f"{A}coverage/", API_SEEN),
     "api:use": Row(f"{A}use/", API_SEEN),
     "api:replay": Row(f"{A}replay/", API_SEEN, "post", {"add": [RULE.as_dict()]}, as_json=True),
+    "api:broker-settings": Row(f"{A}broker-settings/", API_SEEN),
     "api:detail-lists": Row(f"{A}details/", API_SEEN),
     "api:details": Row(f"{A}details/tokens/", API_SEEN),
     "api:groups": Row(f"{A}groups/", API_SEEN),

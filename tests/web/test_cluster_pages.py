@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 
@@ -10,11 +12,14 @@ from django.utils import timezone
 
 from aclweb.audit import trail
 from aclweb.clusters import ClusterError, ClusterState
+from aclweb.clusters.broker_settings import BrokerSettings, combined_settings
+from aclweb.insights.models import Load
 from aclweb.inventory import tasks
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync.run import sync
 from aclweb.inventory.work import scheduling
 from tests.builders import allow
+from tests.fake_cluster import FakeCluster
 from tests.inventory.answering_cluster import Answers
 
 PAGE = "/c/test-eu/"
@@ -251,3 +256,85 @@ def test_a_cluster_on_zookeeper_leads_to_its_move(cluster, dot, signed_in):
     Cluster.objects.update(kind="zookeeper", authorizer="acl")
 
     assert 'href="/c/test-eu/move/?kind=admin"' in text(signed_in(dot).get("/c/test-eu/"))
+
+
+# --- what brokers show of their settings ---------------------------------------------------------
+
+STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
+
+@pytest.fixture
+def differing(cluster):
+    """A cluster whose two brokers name clients by different rules and hide who the super users are."""
+    shown = {"authorizer.class.name": STANDARD, "super.users": None}
+    settings = combined_settings(
+        [
+            BrokerSettings(1, shown | {"ssl.principal.mapping.rules": "DEFAULT"}),
+            BrokerSettings(2, shown | {"ssl.principal.mapping.rules": "RULE:x/y/"}),
+        ]
+    )
+    fake = FakeCluster([allow("User:bob", "READ", "orders")])
+    fake.facts = replace(fake.facts, settings=settings)
+    sync(cluster, client=fake)
+    return cluster
+
+
+def test_the_page_shows_what_each_broker_shows_beside_what_is_declared(differing, cho, signed_in):
+    page = signed_in(cho).get("/c/test-eu/").content.decode()
+    text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page))
+
+    assert f"authorizer.class.name {STANDARD} – " in text
+    assert "DEFAULT on broker 1 RULE:x/y/ on broker 2" in text
+    assert "brokers differ" in text
+    assert "super.users set, and the value is hidden User:admin declared" in text
+    assert re.search(r"Read from brokers 1 and 2, \d+ s ago", text)
+
+
+def test_brokers_that_differ_are_a_finding_on_the_page_and_in_the_api(differing, cho, signed_in):
+    browser = signed_in(cho)
+    page = browser.get("/c/test-eu/findings/").content.decode()
+    (finding,) = browser.get("/api/v1/clusters/test-eu/findings/").json()["of_settings"]
+
+    assert "Settings that every answer depends on" in page
+    assert "The brokers differ in ssl.principal.mapping.rules" in page
+    assert finding["rule"] == "brokers-differ"
+    assert finding["sentence"].startswith("The brokers differ in ssl.principal.mapping.rules")
+
+
+def test_the_api_tells_what_the_brokers_show(differing, cho, signed_in):
+    found = signed_in(cho).get("/api/v1/clusters/test-eu/broker-settings/").json()
+
+    by_name = {each["setting"]: each for each in found["settings"]}
+    assert found["read_at"] is not None
+    assert by_name["ssl.principal.mapping.rules"]["verdict"] == "differs"
+    assert by_name["super.users"] == {
+        "setting": "super.users",
+        "values": [{"value": "set, and the value is hidden", "brokers": "brokers 1 and 2"}],
+        "declared": "User:admin",
+        "verdict": "fills",
+    }
+
+
+def test_where_nothing_was_read_nothing_is_shown(cluster, cho, signed_in):
+    found = signed_in(cho).get("/api/v1/clusters/test-eu/broker-settings/").json()
+
+    assert found == {"read_at": None, "settings": []}
+
+
+def test_a_declaration_that_the_log_contradicts_is_a_finding(differing, cho, signed_in):
+    Load.objects.create(
+        cluster=differing,
+        lines_read=3,
+        lines_parsed=3,
+        lines_unparsed=0,
+        manifest={},
+        declarations={"super_users": {"User:root": 3}},
+    )
+
+    found = signed_in(cho).get("/api/v1/clusters/test-eu/findings/").json()["of_settings"]
+
+    assert found[-1] == {
+        "rule": "log-contradicts",
+        "sentence": "The brokers treated User:root as a super user in 3 lines of the log, "
+        "and it is not declared as one.",
+    }

@@ -32,6 +32,8 @@ READ, DECLARED, ASSUMED = "read from", "declared", "assumed"
 _CLASSES = {Cluster.Authorizer.STANDARD: "StandardAuthorizer", Cluster.Authorizer.ACL: "AclAuthorizer"}
 _LONGEST_WHERE = len("brokers 1, 2 and 3")
 _FIELDS = {"super_users": SUPER_USERS_KEY, "allow_everyone": ALLOW_EVERYONE_KEY}
+DECLARABLE = tuple(_FIELDS.values())
+"""The settings whose values brokers hide, so that people declare them."""
 
 
 def take_over(row: Cluster, from_brokers: ClusterSettings | None, now: datetime) -> tuple[Problem, ...]:
@@ -145,6 +147,12 @@ class ShownSetting:
         }
 
 
+def read_at(cluster: Cluster) -> datetime | None:
+    """Return when brokers last showed their settings; None where they never did."""
+    read = cluster.settings_read
+    return datetime.fromisoformat(read["at"]) if read else None
+
+
 def shown_settings(cluster: Cluster) -> tuple[ShownSetting, ...]:
     """Return what the brokers show of their settings; none where they have shown nothing."""
     groups = (cluster.settings_read or {}).get("shown") or []
@@ -189,6 +197,8 @@ def _beside_declared(cluster: Cluster, name: str, found: dict[str, list[int]]) -
         if isinstance(value, bool)
         else value or "none"
     )
+    if value is None and is_read(cluster, field):
+        declared = ""  # and nobody has to
     if field in overruled:
         verdict = "overruled"
     elif len(values) > 1:

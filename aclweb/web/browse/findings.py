@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.insights.current import current_load
+from aclweb.insights.declarations import setting_findings
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import (
     LONGEST_REASON,
@@ -62,7 +63,12 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         context["may_request"] = access.may(request.user, "request", cluster)
     counts = context.get("counts")
     number = counts.total if counts else None
-    context |= {"head": head(cluster, current_load(cluster), found=number), "tab": "findings"}
+    load = current_load(cluster)
+    context |= {
+        "head": head(cluster, load, found=number),
+        "tab": "findings",
+        "of_settings": setting_findings(cluster, load),
+    }
     return render_page(
         request, "browse/findings/index.html", "browse/findings/_list.html", context, section="insights"
     )

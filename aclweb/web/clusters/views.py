@@ -22,6 +22,7 @@ from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
 from aclweb.inventory.admin.events import events_of
 from aclweb.inventory.checks import latest, registered_twice, same_kafka_cluster
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
@@ -157,6 +158,8 @@ def _page(
         "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
         "over_time": acls_over_time.drawn(cluster),
         "checks": declarations(cluster),
+        "shown_settings": broker_settings.shown_settings(cluster),
+        "shown_at": broker_settings.read_at(cluster),
         "counts": _counts(cluster),
         "sights": told.sights(cluster),
         "events": [
