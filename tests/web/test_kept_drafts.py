@@ -248,13 +248,14 @@ def test_at_the_limit_what_was_opened_last_stays_and_so_does_what_has_a_name(
     assert drafted(browser.get(saved)) == lines(29)
     gone = browser.get(links[1])
     assert drafted(gone) == []
-    assert "is kept for 90 days after somebody last opened it, and of each person only the last 500" in text(
-        gone
+    assert (
+        "is kept for 90 days after somebody last opened it; of each person the newest 500 are kept"
+        in text(gone)
     )
 
 
 def test_a_page_says_how_long_its_draft_is_kept_where_no_address_or_name_holds_it(browser):
-    kept_for = "Unsaved, a draft as long as this is kept for 90 days"
+    kept_for = "Without a name, a draft of this length is kept for 90 days"
 
     assert kept_for in text(browser.post(PAGE, {"line": lines(30)}, follow=True))
     assert kept_for not in text(browser.post(PAGE, {"line": lines(1)}, follow=True))

@@ -199,7 +199,7 @@ class ConnectionForm(forms.Form):
         label="Approvals that a change needs",
         required=False,
         widget=forms.TextInput(attrs=_NAME | {"inputmode": "numeric"}),
-        help_text="By so many people who did not write the change.",
+        help_text="How many people other than the author must approve.",
     )
 
     def __init__(

@@ -34,7 +34,7 @@ LONGEST_LINK = 600
 # Drafts of one person: each edit of a long draft is one, so that Back finds the step before.
 MOST_KEPT = 500
 KEPT_DAYS = 90
-KEPT_FOR = f"{KEPT_DAYS} days after somebody last opened it, and of each person only the last {MOST_KEPT}"
+KEPT_FOR = f"{KEPT_DAYS} days after somebody last opened it; of each person the newest {MOST_KEPT} are kept"
 """How long a draft is kept, for a sentence."""
 # Bytes before they are compressed. The largest form that the site takes is smaller.
 LARGEST = 4 * 1024 * 1024

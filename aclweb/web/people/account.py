@@ -67,7 +67,7 @@ class GroupForm(forms.Form):
         widget=forms.TextInput(
             attrs={"class": "form-control", "autocomplete": "off", "list": "groups-known"}
         ),
-        help_text="A role of a group is a role of everybody in it. A group that does not exist is made.",
+        help_text="Everybody in a group has its roles. A new name makes a new group.",
     )
 
 

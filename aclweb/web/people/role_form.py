@@ -63,7 +63,7 @@ class RoleForm(forms.Form):
         strip=False,
         max_length=1_000,
         widget=forms.TextInput(attrs=_NAME),
-        help_text="Of a requester or an approver. Empty for all names.",
+        help_text="For requesters and approvers. Leave empty for all names.",
     )
 
     def give(self, actor: User, to: User | Group, cluster: Cluster) -> str:
