@@ -101,6 +101,8 @@ PAGES = {
     "two drafts compared": f"/c/test-eu/compare/drafts/?{urlencode({'first': COMMANDS, 'second': COMMANDS[90:]})}",
     "search": "/c/test-eu/search/?q=or",
     "names of principals": "/c/test-eu/principal-names/",
+    "two clusters compared by principal": "/c/test-eu/compare/?other=test-us&view=small",
+    "a what-if with closed folds": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS, 'open': '_'})}",
 }
 
 
