@@ -107,6 +107,7 @@ TYPED = {
     "path": "/var/log/kafka", "first": ADD, "second": ADD, "transactional_id": "tx-1", "owner": "shop",
     "principals": "User:zoe", "who": "ada", "days": "7", "address": "b1.example:9092",
     "rows": "kind,pattern_type,name,owner,labels\nTOPIC,PREFIXED,orders.,shop,public\n",
+    "csv": "principal,name\nUser:bob,Bob\n",
 }  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def test_names_cost_no_query_until_somebody_changes_them(named, dot, django_asse
 def test_each_bad_row_has_a_sentence_and_nothing_is_stored(client, dot, named, row, sentence):
     client.force_login(dot)
 
-    refused = client.post(f"{PAGE}load/", {"rows": f"principal,name\n{row}\n", "store": "1"})
+    refused = client.post(f"{PAGE}load/", {"csv": f"principal,name\n{row}\n", "store": "1"})
 
     assert refused.status_code == 422
     assert sentence in text(refused)
@@ -106,7 +106,7 @@ def test_a_file_is_shown_before_it_is_loaded_and_recorded(client, dot, named):
     assert "1 name is added, 1 name is changed, none is removed, 0 names stay" in text(shown)
     assert dict(named.principal_names.values_list("principal", "name")) == {ID: NAME}
     rows = shown.context["loaded"]["text"]
-    client.post(f"{PAGE}load/", {"rows": rows, "store": "1"})
+    client.post(f"{PAGE}load/", {"csv": rows, "store": "1"})
 
     assert dict(named.principal_names.values_list("principal", "name")) == {
         ID: "billing",

@@ -94,7 +94,7 @@ def load(request: HttpRequest, slug: str) -> HttpResponse:
     text, fault = uploaded_text(
         request, "file", most_bytes=MOST_BYTES, instead="more by `manage.py principal_names`"
     )
-    text = request.POST.get("rows", "").replace("\r\n", "\n") if text is None else text
+    text = request.POST.get("csv", "").replace("\r\n", "\n") if text is None else text
     loaded: dict[str, Any] = {"text": text}
     try:
         if fault:
