@@ -66,6 +66,10 @@ class PrincipalSerializer(serializers.Serializer[ListedPrincipal]):
         allow_null=True, help_text="The same in the last 7 days of the log."
     )
     marks = serializers.ListField(child=serializers.CharField(), help_text=f"Of {', '.join(MARKS)}.")
+    listed_as = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Why brokers list it: quota, scram, token; empty where none does.",
+    )
 
 
 class MarkSerializer(serializers.Serializer[Any]):
@@ -112,7 +116,7 @@ class PrincipalRows(APIView):
         responses=PrincipalsSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Each principal that an ACL, a declaration or the log names, with its marks, as the page *Principals*."""
+        """Each principal that an ACL, a declaration, the log or the brokers name, as the page *Principals*."""
         asked, pages, given = asked_now(request, slug), OpenPages(request), request.query_params
         filters = PrincipalFilters(
             given.get("text", ""), word_asked(given, "show", MARKS), word_asked(given, "sort", _SORTS)
@@ -170,7 +174,7 @@ class PrincipalsComparedSerializer(serializers.Serializer[Any]):
     unsure = serializers.BooleanField(help_text="Whether some answers are unknown.")
     unknown = serializers.ListField(
         child=serializers.CharField(trim_whitespace=False),
-        help_text="Those of the two that no ACL, no declared super user and no log line names.",
+        help_text="Those of the two that no ACL, no declared super user, no log line and no list of the brokers names.",
     )
     counts = serializers.DictField(
         child=serializers.IntegerField(), help_text="Rights in each relation; `other-hosts` have both."

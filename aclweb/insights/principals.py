@@ -1,6 +1,7 @@
 """Which principals are there, what does each reach, when was it last seen, and what is conspicuous about it?
 
-They are those that an ACL, the declared super users or the log name. That one was not seen is said only where the log
+They are those that an ACL, the declared super users, the log or lists of the brokers name (SCRAM users, quotas, owners
+of delegation tokens). That one was not seen is said only where the log
 may say so of an ACL too (see `unused`); never of one whose ACLs are all younger than the days that it has to cover, and
 never of one that may stand for several clients, whose requests name others: only Kafka's own authorizers are known to
 compare principals as they are.
@@ -22,7 +23,7 @@ from aclweb.acl.model import (
     number_of,
     split_principal,
 )
-from aclweb.clusters import Known
+from aclweb.clusters import DetailKind, Known
 from aclweb.insights.current import current_load
 from aclweb.insights.logged_principals import LATELY, LoggedUse, logged_principals
 from aclweb.insights.models import Load
@@ -30,13 +31,16 @@ from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of, principals_of_younger_acls
 from aclweb.inventory.access import TopicReach, TopicReaches, topic_reaches
 from aclweb.inventory.current import ClusterView, broker_settings, in_force
+from aclweb.inventory.details import KnownToBrokers, is_known_to_brokers, known_to_brokers
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 
 ORPHANED, NEVER_SEEN, DENIED = "orphaned", "never-seen", "denied"
 READS_ALL, WRITES_ALL = "reads-all", "writes-all"
+NO_ACL, NO_LOGIN = "no-acl", "no-login"
 _KAFKAS_TYPE = "User"
-MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL)
+MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL, NO_ACL, NO_LOGIN)
+_WORDS = {DetailKind.SCRAM_USERS: "scram", DetailKind.QUOTAS: "quota", DetailKind.TOKENS: "token"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class ListedPrincipal:
     use: None where the log has no request of it. marks: those of MARKS that it has. left_out: those that it would have
     if it could be told, because its ACLs are all younger than the days that the log has to cover (is_young) or because
     it may stand for several clients. has_log: whether a log has been read. has_permits: whether it would show every
-    permit of these days.
+    permit of these days. listed: why brokers list it.
     """
 
     principal: str
@@ -61,6 +65,7 @@ class ListedPrincipal:
     is_young: bool = False
     has_log: bool = True
     has_permits: bool = True
+    listed: frozenset[DetailKind] = frozenset()
 
     @property
     def is_any_user(self) -> bool:
@@ -83,6 +88,7 @@ class ListedPrincipal:
             "denied": use.denied if use else none,
             f"denied_{LATELY}_days": use.denied_7 if use else none,
             "marks": list(self.marks),
+            "listed_as": sorted(_WORDS[kind] for kind in self.listed),
         }
 
 
@@ -148,11 +154,11 @@ class PrincipalList:
 
 
 def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFilters()) -> PrincipalList:
-    """Return the principals of a cluster that the filters let through; at most six queries."""
+    """Return the principals of a cluster that the filters let through; at most eight queries."""
     view = in_force(cluster)
     facts = _Facts.of(view)
     text = filters.text.casefold()
-    named = sorted({*view.principals, *facts.logged})
+    named = sorted({*view.principals, *facts.logged, *facts.listed.by_principal})
     rows = [facts.row(principal) for principal in named if text in principal.casefold()]
     return PrincipalList(
         rows=_sorted((row for row in rows if not filters.mark or filters.mark in row.marks), filters.sort),
@@ -165,8 +171,12 @@ def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFil
 
 
 def knows_principal(view: ClusterView, principal: str) -> bool:
-    """Whether an ACL, the declared super users or the newest log name this principal."""
-    return is_declared(view, principal) or is_logged(current_load(view.cluster), principal)
+    """Whether an ACL, the declared super users, the newest log or a list of the brokers name this principal."""
+    return (
+        is_declared(view, principal)
+        or is_logged(current_load(view.cluster), principal)
+        or is_known_to_brokers(view.cluster, principal)
+    )
 
 
 def is_declared(view: ClusterView, principal: str) -> bool:
@@ -207,6 +217,7 @@ class _Facts:
     logged: Mapping[str, LoggedUse]
     younger: Mapping[str, int]
     types: frozenset[str] | None
+    listed: KnownToBrokers
 
     @classmethod
     def of(cls, view: ClusterView) -> _Facts:
@@ -221,6 +232,7 @@ class _Facts:
             logged,
             _younger(view, evidence),
             None if broker_settings.authorizer(view.cluster).is_sure else _types_of(logged),
+            known_to_brokers(view.cluster),
         )
 
     @property
@@ -244,6 +256,10 @@ class _Facts:
         if self.reaches and self.reaches.topics and reach is not None:
             marks += [WRITES_ALL] if reach.writes == self.reaches.topics else []
             marks += [READS_ALL] if reach.reads == self.reaches.topics else []
+        if not acls and not is_super_user:
+            marks.append(NO_ACL)
+        elif self._cannot_log_in(principal, is_super_user=is_super_user):
+            marks.append(NO_LOGIN)
         return ListedPrincipal(
             principal,
             acls,
@@ -256,6 +272,20 @@ class _Facts:
             is_young,
             self.load is not None,
             not self.why_not_seen,
+            self.listed.by_principal.get(principal, frozenset()),
+        )
+
+    def _cannot_log_in(self, principal: str, *, is_super_user: bool) -> bool:
+        """Whether no client can log in as this principal of an ACL; super users may be brokers."""
+        parts = split_principal(principal)
+        return (
+            not self.listed.why_no_login_unknown
+            and not is_super_user
+            and principal != ANY_USER
+            and parts is not None
+            and parts[0] == _KAFKAS_TYPE
+            and not self._may_be_several(principal)
+            and not self.listed.can_log_in(principal)
         )
 
     def _unseen(self, use: LoggedUse | None, *, is_named: bool) -> list[str]:
@@ -283,6 +313,17 @@ class _Facts:
         """Return why nobody can tell who has a mark, and otherwise what it means."""
         if mark in (ORPHANED, NEVER_SEEN):
             return self.why_not_seen, "" if self.why_not_seen else self._unseen_words(mark, rows)
+        if mark == NO_ACL:
+            return (
+                "",
+                "No ACL names them, and they are no declared super users: a log or a list of the brokers does.",
+            )
+        if mark == NO_LOGIN:
+            at = self.listed.at
+            return self.listed.why_no_login_unknown, "" if at is None else (
+                "An ACL names them, clients log in with SCRAM alone, and the brokers listed neither a SCRAM user of "
+                f"that name nor a delegation token of theirs on {at:%Y-%m-%d %H:%M} UTC."
+            )
         if mark == DENIED:
             if self.load is None:
                 return NO_LOG, ""

@@ -109,6 +109,7 @@ TABLE: dict[str, Row] = {
     "policy": Row(f"{C}policy/", SEEN),
     "policy-remove": Row(f"{C}policy/{{gate}}/remove/", (302, 404, 403, 403, 403, 302), "post"),
     "details": Row(f"{C}details/scram-users/", SEEN),
+    "read-members": Row(f"{C}members/?name=g", (302, 404, 302, 302, 302, 302), "post"),
     "owners": Row(f"{C}owners/", SEEN),
     "owners-export": Row(f"{C}owners/export/", SEEN),
     # An empty text has no header, which is said on the page.

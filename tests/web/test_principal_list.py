@@ -105,7 +105,7 @@ def test_files_have_every_row_that_the_filters_leave(logged, browser):
     assert [row["principal"] for row in rows] == ["User:bob", "User:stranger"]
     assert rows[0]["denied_7_days"] == "3"
     assert rows[0]["topics_read"] == "1"
-    assert [line["marks"] for line in lines] == [["denied"], ["denied"]]
+    assert [line["marks"] for line in lines] == [["denied"], ["denied", "no-acl"]]
     assert browser.get(f"{URL}?format=xml").status_code == 404
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 
@@ -19,7 +20,9 @@ from aclweb.clusters import (
     Known,
     ListedGroup,
 )
-from aclweb.inventory.models import DetailsRead
+from aclweb.clusters.broker_settings import BrokerSettings, ClusterSettings, combined_settings
+from aclweb.insights.principals import NO_LOGIN, PrincipalList, listed_principals
+from aclweb.inventory.models import DetailsRead, StoredGroup
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import sync
 from tests.builders import allow
@@ -172,3 +175,134 @@ def test_the_pages_ask_few_questions(page_of, django_assert_max_num_queries):
         page_of(f"{C}details/scram-users/")
     with django_assert_max_num_queries(32):
         page_of(C)
+
+
+# --- principals and groups -----------------------------------------------------------------------
+
+
+def test_a_principal_shows_how_it_logs_in_and_its_quotas(page_of):
+    page = text_of(page_of(f"{C}principal/?name=User%3Aerin&tab=limits"))
+
+    assert "Unknown name" not in page
+    assert "SCRAM-SHA-256 with 4,096 iterations" in page
+    assert "every other user, client-id x producer_byte_rate 1,024" in page
+    assert "cannot tell : Brokers tell of tokens only where a client logs in." in page
+
+
+def test_a_principal_that_is_no_scram_user_may_log_in_in_other_ways(page_of):
+    page = text_of(page_of(f"{C}principal/?name=User%3Abob&tab=limits"))
+
+    assert "The brokers list no such SCRAM user. It may log in by a certificate" in page
+
+
+def test_nothing_is_said_of_a_principal_before_the_lists_are_read(cluster, cho, signed_in):
+    page = text_of(signed_in(cho).get(f"{C}principal/?name=User%3Abob&tab=limits"))
+
+    assert page.count("cannot tell : No sync has read them yet.") == 3
+
+
+def test_principals_that_brokers_list_are_principals_of_the_site(page_of):
+    page = text_of(page_of(f"{C}principals/"))
+    rows = {row["principal"]: row for row in page_of(f"{A}principals/").json()["principals"]}
+
+    assert "User:erin" in page
+    assert (rows["User:erin"]["acls"], rows["User:erin"]["marks"], rows["User:erin"]["listed_as"]) == (
+        0,
+        ["no-acl"],
+        ["scram"],
+    )
+    assert rows["User:bob"]["listed_as"] == []
+    only = page_of(f"{A}principals/?show=no-acl").json()["principals"]
+    assert [row["principal"] for row in only] == ["User:erin"]
+
+
+def test_nobody_is_said_to_have_no_login_where_clients_log_in_in_other_ways(page_of):
+    mark = next(mark for mark in page_of(f"{A}principals/").json()["marks"] if mark["mark"] == "no-login")
+
+    assert mark["count"] is None
+    assert mark["sentence"] == "Cannot tell: the listeners of the brokers have not been read."
+
+
+def only_scram(**others: str) -> ClusterSettings:
+    shown = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "listeners": "SASL_SSL://:9093",
+        "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "super.users": None,
+    }
+    found = combined_settings([BrokerSettings(1, shown | others)])
+    assert found is not None
+    return found
+
+
+def no_login(found: PrincipalList) -> tuple[set[str], str]:
+    return {row.principal for row in found.rows if NO_LOGIN in row.marks}, found.of(NO_LOGIN).sentence
+
+
+def test_where_clients_log_in_with_scram_alone_an_acl_of_no_user_is_told(fake, cluster):
+    fake.bindings += [allow("User:erin", "READ", "orders"), allow("User:admin", "READ", "orders")]
+    fake.details = Details(LISTS | {DetailKind.TOKENS: DetailList(Known.ALL, (TOKEN,))}, None)
+    fake.bindings.append(allow("User:gone", "READ", "orders"))
+    fake.facts = replace(fake.facts, settings=only_scram())
+    sync(cluster)
+
+    gone, sentence = no_login(listed_principals(cluster))
+
+    # bob owns a token, erin is a SCRAM user, and admin a super user, who may be a broker.
+    assert gone == {"User:gone"}
+    assert "neither a SCRAM user of that name nor a delegation token of theirs on 20" in sentence
+
+
+@pytest.mark.parametrize(
+    ("others", "lists", "why"),
+    [
+        ({"sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN"}, {}, "other ways than SCRAM"),
+        ({"listeners": "SASL_SSL://:9093,SSL://:9094"}, {}, "other ways than SCRAM"),
+        ({"principal.builder.class": "com.example.Builder"}, {}, "class of their own"),
+        ({}, {DetailKind.TOKENS: LISTS[DetailKind.TOKENS]}, "tell of tokens only"),
+        ({}, {DetailKind.SCRAM_USERS: DetailList(Known.UNKNOWN, sentence="Not to you.")}, "not to you"),
+    ],
+)
+def test_of_nobody_is_it_told_where_it_could_be_false(fake, cluster, others, lists, why):
+    fake.details = Details(LISTS | {DetailKind.TOKENS: DetailList(Known.ALL)} | lists, None)
+    fake.facts = replace(fake.facts, settings=only_scram(**others))
+    sync(cluster)
+
+    gone, sentence = no_login(listed_principals(cluster))
+
+    assert gone == set()
+    assert why in sentence
+
+
+def test_a_broker_that_did_not_answer_may_take_other_logins(fake, cluster):
+    fake.details = Details(LISTS | {DetailKind.TOKENS: DetailList(Known.ALL)}, None)
+    fake.facts = replace(fake.facts, settings=only_scram(), silent=("broker2:9092",))
+    sync(cluster)
+
+    assert no_login(listed_principals(cluster))[0] == set()
+
+
+def test_a_group_shows_its_type_and_who_is_in_it(page_of):
+    billing = text_of(page_of(f"{C}resource/?type=GROUP&name=billing&tab=members"))
+    shop = text_of(page_of(f"{C}resource/?type=GROUP&name=shop&tab=members"))
+
+    assert "Type consumer" in billing
+    assert "10.0.0.7 orders-app" in billing
+    assert "Type share" in shop
+    assert "cannot tell : its members have not been read yet" in shop
+
+
+def test_a_group_that_brokers_do_not_list_has_no_known_member(page_of):
+    page = text_of(page_of(f"{C}resource/?type=GROUP&name=nobody&tab=members"))
+
+    assert "No member is known" in page
+
+
+def test_members_are_read_at_once_when_somebody_asks(page_of, cluster, ada, signed_in):
+    asked = signed_in(ada).post(f"{C}members/?name=billing", follow=True)
+
+    assert "A worker will read its members now" in text_of(asked)
+    assert StoredGroup.objects.get(name="billing").asked_at is not None
+
+    unlisted = signed_in(ada).post(f"{C}members/?name=nobody", follow=True)
+    assert "The brokers list no such group" in text_of(unlisted)

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from aclweb.acl.model import ALLOW_EVERYONE_KEY, SUPER_USERS_KEY
-from aclweb.acl.principals import BrokerSettings
+from aclweb.acl.principals import DEFAULT_BUILDER, BrokerSettings
 from aclweb.clusters import Problem
 from aclweb.clusters.broker_settings import (
     AUTHORIZER,
@@ -36,10 +36,13 @@ DECLARABLE = tuple(_FIELDS.values())
 """The settings whose values brokers hide, so that people declare them."""
 
 
-def take_over(row: Cluster, from_brokers: ClusterSettings | None, now: datetime) -> tuple[Problem, ...]:
+def take_over(
+    row: Cluster, from_brokers: ClusterSettings | None, now: datetime, *, all_brokers: bool = True
+) -> tuple[Problem, ...]:
     """Set the fields that brokers tell, and return what is wrong about it. Call it with the row locked.
 
     from_brokers: None where they were not asked or may not be; what they gave earlier then stays, with its time.
+    all_brokers: whether every broker answered.
     """
     if from_brokers is None:
         return tuple(_contradictions(row))
@@ -67,11 +70,35 @@ def take_over(row: Cluster, from_brokers: ClusterSettings | None, now: datetime)
         "proven": sorted(proven),
         "overruled": {field: value for field, value in overruled.items() if field in proven},
         "shown": _shown(from_brokers.each),
+        "only_scram": all_brokers and all(_takes_only_scram(one) for one in from_brokers.each),
     }
     return (
         *(Problem(OF_BROKERS, sentence, hazard=True) for sentence in from_brokers.problems),
         *_contradictions(row),
     )
+
+
+def _takes_only_scram(broker: OfBroker) -> bool:
+    """Whether clients of this broker log in with SCRAM and in no other way, as far as it shows its listeners."""
+    listeners = broker.listeners
+    return bool(listeners) and all(
+        listener.mechanisms and all(name.startswith("SCRAM-") for name in listener.mechanisms)
+        for listener in listeners
+    )
+
+
+def why_not_only_scram(cluster: Cluster) -> str:
+    """Return why clients may log in without SCRAM, as a sentence; empty where brokers show that they cannot."""
+    read = cluster.settings_read
+    if not read or "only_scram" not in read:
+        return "The listeners of the brokers have not been read."
+    if cluster.read_at is None or datetime.fromisoformat(read["at"]) < cluster.read_at:
+        return "The last sync did not read the listeners of the brokers."
+    if not read["only_scram"]:
+        return "Clients can log in by other ways than SCRAM, whose users no broker lists."
+    if (read["principal_builder"] or DEFAULT_BUILDER) != DEFAULT_BUILDER:
+        return "The brokers name clients by a class of their own."
+    return ""
 
 
 def _shown(each: Iterable[OfBroker]) -> list[dict[str, Any]]:

@@ -252,6 +252,12 @@ def _count_groups(cluster: Cluster, now: datetime, number: int) -> None:
     )
 
 
+def ask_for_members(cluster: Cluster, name: str) -> bool:
+    """Note that somebody wants to know who is in this group now; return False where no broker lists it."""
+    asked = StoredGroup.objects.filter(cluster=cluster, key=key_of(name))
+    return bool(asked.update(asked_at=timezone.now()))
+
+
 def key_of(name: str) -> str:
     """Return the key under which a name is stored: names can be longer than any index allows."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Self
 
 from django.db.models import Q, QuerySet
 
 from aclweb.acl.principals import DEFAULT_BUILDER
 from aclweb.clusters import DetailKind, GroupType, Known
+from aclweb.inventory.current import broker_settings
 from aclweb.inventory.details.storing import key_of
 from aclweb.inventory.fields import escape
 from aclweb.inventory.models import Cluster, DetailsRead, StoredDetail, StoredGroup
@@ -110,6 +111,63 @@ def principal_of_user(cluster: Cluster, user: str) -> str:
 
 
 @dataclass(frozen=True)
+class KnownToBrokers:
+    """The principals that brokers list: SCRAM users, users with quotas of their own, owners of tokens.
+
+    by_principal: why each is known. why_no_login_unknown: why nobody can tell of a principal that it cannot log in;
+    empty where whoever is no SCRAM user and owns no token cannot. at: when the SCRAM users were listed.
+    """
+
+    by_principal: Mapping[str, frozenset[DetailKind]]
+    why_no_login_unknown: str
+    at: datetime | None
+
+    def can_log_in(self, principal: str) -> bool:
+        """Whether it is a SCRAM user or owns a token."""
+        return bool(self.by_principal.get(principal, frozenset()) & _LOG_IN)
+
+
+_LOG_IN = frozenset({DetailKind.SCRAM_USERS, DetailKind.TOKENS})
+_NAMING = (DetailKind.SCRAM_USERS, DetailKind.QUOTAS, DetailKind.TOKENS)
+
+
+def known_to_brokers(cluster: Cluster) -> KnownToBrokers:
+    """Return the principals that brokers list; two queries."""
+    lists = told_lists(cluster)
+    kinds = [kind for kind in _NAMING if lists[kind].known is not Known.UNKNOWN]
+    rows = StoredDetail.objects.filter(cluster=cluster, kind__in=kinds, gone_at__isnull=True).order_by()
+    found: dict[str, set[DetailKind]] = {}
+    for kind, user, owner in rows.values_list("kind", "user", "principal"):
+        if principal := owner or principal_of_user(cluster, user):
+            found.setdefault(principal, set()).add(DetailKind(kind))
+    return KnownToBrokers(
+        {principal: frozenset(kinds) for principal, kinds in found.items()},
+        _why_no_login_unknown(cluster, lists),
+        lists[DetailKind.SCRAM_USERS].at,
+    )
+
+
+def _why_no_login_unknown(cluster: Cluster, lists: Mapping[DetailKind, ToldList]) -> str:
+    if why := broker_settings.why_not_only_scram(cluster):
+        return why
+    for kind in _LOG_IN_ORDER:
+        found = lists[kind]
+        if found.known is not Known.ALL or found.problem:
+            return found.sentence or found.problem or f"Not all {found.word} are known."
+    return ""
+
+
+_LOG_IN_ORDER = (DetailKind.SCRAM_USERS, DetailKind.TOKENS)
+
+
+def is_known_to_brokers(cluster: Cluster, principal: str) -> bool:
+    """Whether brokers list this principal: as a SCRAM user, with a quota of its own, or as the owner of a token."""
+    of = told_of_principal(cluster, principal)
+    named = principal.partition(":")[2]
+    return bool(of.credentials or of.tokens or any(each.user == named for each in of.limits))
+
+
+@dataclass(frozen=True)
 class OfPrincipal:
     """What brokers told of one principal.
 
@@ -157,6 +215,26 @@ def told_of_principal(cluster: Cluster, principal: str) -> OfPrincipal:
         return tuple(found.get(kind, ())[:MOST_OF_PRINCIPAL])
 
     return OfPrincipal(lists, of(DetailKind.SCRAM_USERS), of(DetailKind.QUOTAS), of(DetailKind.TOKENS))
+
+
+def mechanisms_words(each: StoredDetail) -> str:
+    """Return how a SCRAM user logs in, such as `SCRAM-SHA-256 with 4,096 iterations`."""
+    found = each.facts.get("mechanisms", {})
+    return ", ".join(f"{name} with {count:,} iterations" for name, count in sorted(found.items()))
+
+
+def limits_words(each: StoredDetail) -> str:
+    """Return what a quota allows at most, such as `producer_byte_rate 1,024`."""
+    found = each.facts.get("limits", {})
+    return ", ".join(f"{key} {value:,.15g}" for key, value in sorted(found.items()))
+
+
+def expiry_words(token: StoredDetail, which: str = "expires") -> str:
+    """Return when a token expires unless it is renewed, or `ends` at the latest: `2027-01-02 03:04`, in UTC."""
+    try:
+        return f"{datetime.fromtimestamp(token.facts[which] / 1000, UTC):%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return "never"
 
 
 @dataclass(frozen=True)

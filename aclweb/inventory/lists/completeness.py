@@ -24,7 +24,7 @@ def names_known(
     if kind not in (ResourceType.TOPIC, ResourceType.GROUP):
         names = NOUNS[kind][1]
         return Completeness(
-            Known.UNKNOWN, f"aclweb reads no list of {names} from brokers, so which {names} exist is unknown."
+            Known.UNKNOWN, f"aclweb compares ACLs with no list of {names}, so which {names} exist is unknown."
         )
     then = declared if declared is not None else cluster
     known = Known(then.topics_listed if kind is ResourceType.TOPIC else then.groups_listed)

@@ -247,7 +247,10 @@ def _bring_up_to_date(
     """Store in the cluster's own row, which is locked, what a trusted snapshot shows."""
     snapshot, now = sync.snapshot, compared.at
     before = Declaration.values_of(row)
-    problems = (*snapshot.problems, *broker_settings.take_over(row, snapshot.facts.settings, now))
+    problems = (
+        *snapshot.problems,
+        *broker_settings.take_over(row, snapshot.facts.settings, now, all_brokers=not snapshot.facts.silent),
+    )
     state, sentence = state_and_sentence(row, snapshot, compared.acls.count, compared.names.topics_stored)
     row.revision = revision
     row.state, row.state_sentence = state, storable(sentence)

@@ -29,6 +29,8 @@ _MARK_WORDS = {
     principals.DENIED: ("Denied lately", ""),
     principals.WRITES_ALL: ("Can write everywhere", "can write everywhere"),
     principals.READS_ALL: ("Can read everywhere", "can read everywhere"),
+    principals.NO_ACL: ("No ACL", ""),
+    principals.NO_LOGIN: ("Cannot log in", "cannot log in"),
 }
 _OF_LOG = (principals.ORPHANED, principals.NEVER_SEEN, principals.DENIED)
 _COLUMNS = {
@@ -57,7 +59,7 @@ class MarkChoice:
 @login_required
 @require_GET
 def index(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """List everybody whom an ACL, a declaration or the log names; `?format=` gives all that the filters leave."""
+    """List everybody whom an ACL, a declaration, the log or the brokers name; `?format=` gives them all."""
     cluster = access.cluster_or_404(request.user, slug)
     filters, fault = _read(request)
     found = listed_principals(cluster, filters)

@@ -22,6 +22,14 @@ from aclweb.insights.readers import groups_used
 from aclweb.insights.traffic import Traffic, traffic_in
 from aclweb.inventory.access import PrincipalAccess, Reach
 from aclweb.inventory.current import naming_rules
+from aclweb.inventory.details import (
+    expiry_words,
+    groups_told_of,
+    limits_words,
+    mechanisms_words,
+    principal_of_user,
+    told_of_principal,
+)
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
@@ -34,6 +42,7 @@ FIELD = "tab"
 ROWS_SHOWN = 15
 ACLS_SHOWN = 24  # the list of ACLs has all of them
 HOSTS_SHOWN = 8
+GROUPS_SHOWN = 8
 NAMES_SHOWN = 6  # of resources that share a row
 
 
@@ -113,17 +122,19 @@ def _denied(asked: Asked) -> dict[str, Any]:
 
 
 def _seen(asked: Asked) -> dict[str, Any]:
-    """Return where and with which groups the log has seen the principal, and what its own ACLs name; three queries."""
+    """Return where and with which groups the log has seen the principal, and what its own ACLs name; four queries."""
     load, found = asked.load, asked.found
     hosts = hosts_seen(load, found.principal, HOSTS_SHOWN + 1) if load else ()
     used = groups_used(load, [found.principal]) if load else {}
+    groups = used.get(found.principal, ())
     declared = asked.moment.past.declared if asked.moment.past else None
     return {
         "load": load,
         "hosts": hosts[:HOSTS_SHOWN],
         "more_hosts": len(hosts) > HOSTS_SHOWN,
         "acl_hosts": sorted({acl.host for acl in found.own}),
-        "used_groups": used.get(found.principal, ()),
+        "used_groups": groups,
+        "members": groups_told_of(asked.cluster, [group.name for group in groups[:GROUPS_SHOWN]]),
         "groups_may": found.counts.get((ResourceType.GROUP, Operation.READ), 0),
         "groups_known": names_known(asked.cluster, ResourceType.GROUP, declared=declared),
     }
@@ -170,6 +181,21 @@ def _names(asked: Asked) -> dict[str, Any]:
         if principal == ANONYMOUS:
             rows.append(NameRow("no login", none="Any client of PLAINTEXT, or of TLS without a certificate."))
     return context | {"name_rows": rows}
+
+
+def _limits(asked: Asked) -> dict[str, Any]:
+    """Return what brokers list of the principal: as a SCRAM user, its quotas, and the tokens that it owns."""
+    found = told_of_principal(asked.cluster, asked.found.principal)
+    name = asked.found.principal.partition(":")[2]
+    own = [each for each in found.limits if each.user == name]
+    return {
+        "told": found,
+        "builder_is_known": bool(principal_of_user(asked.cluster, name or "-")),
+        "credentials": [(each, mechanisms_words(each)) for each in found.credentials],
+        "own_limits": [(each, limits_words(each)) for each in own],
+        "other_limits": [(each, limits_words(each)) for each in found.limits if each not in own],
+        "tokens": [(each, expiry_words(each)) for each in found.tokens],
+    }
 
 
 def _name_rows(client: str, none: str, found: tuple[Source, ...] | None, why_not: str) -> list[NameRow]:
@@ -225,6 +251,7 @@ _WORDS = {
     "seen": "Hosts and groups",
     "traffic": "Traffic",
     "names": "Names",
+    "limits": "SCRAM, quotas, tokens",
 }
 _SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
     "access": _access,
@@ -232,4 +259,5 @@ _SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
     "seen": _seen,
     "traffic": _traffic,
     "names": _names,
+    "limits": _limits,
 }

@@ -14,6 +14,7 @@ from aclweb.insights.principals import is_declared, is_logged
 from aclweb.inventory import lists
 from aclweb.inventory.access import principal_access
 from aclweb.inventory.current import in_force
+from aclweb.inventory.details import is_known_to_brokers
 from aclweb.web.browse import principal_tabs
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page
@@ -49,7 +50,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "principal": name,
         "note": read_principal(request.GET.get("typed", "")).note,
         "fault": "" if found.own else typed.fault,
-        "is_known": is_declared(view, name) or is_logged(asked.load, name),
+        "is_known": is_declared(view, name)
+        or is_logged(asked.load, name)
+        or is_known_to_brokers(cluster, name),
         "access": found,
         # Who owned it then is not kept.
         "owned": None if moment.is_past else lists.owner_of(cluster, "PRINCIPAL", name),

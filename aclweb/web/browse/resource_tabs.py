@@ -23,6 +23,7 @@ from aclweb.insights.traffic import Traffic, traffic_in
 from aclweb.inventory import lists
 from aclweb.inventory.access import ReaderGroups, groups_of_readers, readers_of
 from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.details import TYPE_SENTENCES, group_told
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
@@ -35,6 +36,7 @@ from aclweb.web.shell.paging import page_of
 FIELD = "tab"
 READERS_SHOWN = 12
 REVISIONS_SHOWN = 12
+MEMBERS_SHOWN = 25
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,11 @@ class Asked:
 
 def names_of(kind: ResourceType, *, has_access: bool) -> list[str]:
     """Return the tabs of a resource of this type, in order. has_access: whether anybody can do anything with it."""
-    left_out = {"access": not has_access, "groups": kind is not ResourceType.TOPIC}
+    left_out = {
+        "access": not has_access,
+        "groups": kind is not ResourceType.TOPIC,
+        "members": kind is not ResourceType.GROUP,
+    }
     return [name for name in _WORDS if not left_out.get(name, False)]
 
 
@@ -118,6 +124,19 @@ def _groups(asked: Asked) -> dict[str, Any]:
         "unlisted": _unlisted(view, found) if known.known is not Known.UNKNOWN else frozenset(),
         "permits_logged": asked.load is not None and asked.load.permits_seen,
         "groups_known": known,
+    }
+
+
+def _members(asked: Asked) -> dict[str, Any]:
+    """Return a page of who was in the group when brokers last showed it, with the group's type."""
+    group = group_told(asked.cluster, asked.resource.name)
+    members = (group.members if group is not None else None) or []
+    return {
+        "group": group,
+        "type_sentence": TYPE_SENTENCES.get(group.type, "") if group is not None else "",
+        "members": page_of(members, asked.number, MEMBERS_SHOWN),
+        "more_members": group.members_total - len(members) if group is not None else 0,
+        "groups_known": names_known(asked.cluster, ResourceType.GROUP),
     }
 
 
@@ -170,6 +189,7 @@ _WORDS = {
     "acls": "ACLs",
     "denials": "Denials",
     "groups": "Groups",
+    "members": "Members",
     "traffic": "Traffic",
     "history": "History",
 }
@@ -178,6 +198,7 @@ _SHOWN: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
     "acls": _acls,
     "denials": _denied,
     "groups": _groups,
+    "members": _members,
     "traffic": _traffic,
     "history": _history,
 }

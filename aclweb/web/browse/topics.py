@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
+from aclweb.inventory.details import ask_for_members
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.browse import access_use, resource_tabs
 from aclweb.web.browse.resource_page import ResourcePage, cell_of, heading_of, removals
-from aclweb.web.shell import as_of, links
+from aclweb.web.shell import as_of, asking_often, links
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked
 
@@ -53,6 +57,30 @@ def resource(request: HttpRequest, slug: str) -> HttpResponse:
     if address != request.get_full_path() and not address.startswith(request.path):
         return redirect(address)
     return _page(request, cluster, kind, name)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def read_members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a worker who is in the group of `?name=` now; the page itself never calls a cluster."""
+    cluster = access.cluster_or_404(request.user, slug)
+    name = request.GET.get("name", "")
+    if not name:
+        raise Http404("A group is named by ?name=, such as ?name=billing.")
+    page = links.with_field(links.resource(cluster, ResourceType.GROUP, name), "tab", "members")
+    if request.method == "GET":
+        return redirect(page)
+    assert isinstance(request.user, User)  # login_required
+    if refused := asking_often.too_often(request.user, "a sync"):
+        messages.error(request, refused)
+    elif cluster.is_paused:
+        messages.info(request, lists.paused_sentence(cluster))
+    elif ask_for_members(cluster, name):
+        sync_tasks.ask_for_sync(cluster)
+        messages.info(request, "A worker will read its members now; load this page again in a few seconds.")
+    else:
+        messages.info(request, "The brokers list no such group, so it has no members to read.")
+    return redirect(page)
 
 
 @login_required

@@ -40,6 +40,7 @@ urlpatterns = [
     path("c/<slug:slug>/topics/", name_list.index, name="topics"),
     path("c/<slug:slug>/topics/<path:name>", topics.detail, name="topic"),
     path("c/<slug:slug>/resource/", topics.resource, name="resource"),
+    path("c/<slug:slug>/members/", topics.read_members, name="read-members"),
     path("c/<slug:slug>/graph/", access_graph.detail, name="access-graph"),
     path("c/<slug:slug>/cell/", topics.cell, name="cell"),
     path("c/<slug:slug>/principals/", principal_list.index, name="principals"),

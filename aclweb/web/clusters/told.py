@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +19,9 @@ from aclweb.clusters import DetailKind, Known
 from aclweb.inventory.details import (
     GroupsTold,
     ToldList,
+    expiry_words,
+    limits_words,
+    mechanisms_words,
     principal_of_user,
     told_details,
     told_lists,
@@ -161,38 +164,19 @@ def _row(cluster: Cluster, kind: DetailKind, each: StoredDetail) -> Row:
     cells: tuple[str, ...] = ()
     url = ""
     if kind is DetailKind.SCRAM_USERS:
-        cells = (mechanisms(each),)
+        cells = (mechanisms_words(each),)
         url = _principal_url(cluster, principal_of_user(cluster, each.user))
     elif kind is DetailKind.QUOTAS:
-        cells = (limits(each),)
+        cells = (limits_words(each),)
         url = _principal_url(cluster, principal_of_user(cluster, each.user))
     elif kind is DetailKind.TRANSACTIONAL_IDS:
         url = links.resource(cluster, ResourceType.TRANSACTIONAL_ID, each.name)
     else:
         renewers = ", ".join(each.facts.get("renewers") or ()) or "nobody else"
-        cells = (each.principal, renewers, _time(each.facts["expires"]), _time(each.facts["ends"]))
+        cells = (each.principal, renewers, expiry_words(each), expiry_words(each, "ends"))
         url = _principal_url(cluster, each.principal)
     return Row(each.name, url, tuple(zip(heads, cells, strict=True)), each.first_at)
 
 
-def mechanisms(each: StoredDetail) -> str:
-    """Return how a SCRAM user logs in, such as `SCRAM-SHA-256 with 4,096 iterations`."""
-    found = each.facts.get("mechanisms", {})
-    return ", ".join(f"{name} with {count:,} iterations" for name, count in sorted(found.items()))
-
-
-def limits(each: StoredDetail) -> str:
-    """Return what a quota allows at most, such as `producer_byte_rate 1,024`."""
-    found = each.facts.get("limits", {})
-    return ", ".join(f"{key} {value:,.15g}" for key, value in sorted(found.items()))
-
-
 def _principal_url(cluster: Cluster, principal: str) -> str:
     return links.principal(cluster, principal) if principal else ""
-
-
-def _time(milliseconds: int) -> str:
-    try:
-        return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M}"
-    except (OverflowError, OSError, ValueError):
-        return "never"
