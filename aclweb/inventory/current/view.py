@@ -47,6 +47,7 @@ from aclweb.inventory.models import (
     StoredName,
     stored_in_force,
 )
+from aclweb.runtime import loading
 
 _Answer = TypeVar("_Answer")
 _PAST_KEPT = 4  # revisions of the past in memory, over all clusters
@@ -418,7 +419,8 @@ def _build(cluster: Cluster, revision: Revision, before: LoadedRevision | None) 
         index = before.index  # only names moved
     else:
         rows = StoredAcl.objects.filter(then).order_by("pk")
-        index = AclIndex(bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=5000)))
+        with loading.making_what_lasts(revision.acls):
+            index = AclIndex(bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=5000)))
     return LoadedRevision(index, tuple(topics), tuple(groups), revision.digest)
 
 

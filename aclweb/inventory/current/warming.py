@@ -18,6 +18,7 @@ from django.db import DatabaseError, connections
 
 from aclweb.inventory.current.view import ClusterView, LoadedRevision, asked_lately, in_force
 from aclweb.inventory.models import Cluster
+from aclweb.runtime import loading
 
 logger = logging.getLogger(__name__)
 
@@ -48,9 +49,10 @@ def warm(
         view = in_force(cluster, asked=False)
         loaded = view.loaded
         if before.get(cluster.pk) is not loaded:
-            loaded.prepare()
-            for prepare in also:
-                prepare(view)
+            with loading.making_what_lasts(loaded.weight):
+                loaded.prepare()
+                for prepare in also:
+                    prepare(view)
             logger.info(
                 "Prepared the %d ACLs of cluster %s for pages in %.1f s.",
                 len(loaded.index),
