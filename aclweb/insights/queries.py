@@ -13,12 +13,12 @@ from datetime import datetime
 
 from django.db.models import F, Q
 
-from aclweb.acl.logged import NO_PERMITS, age_unknown
+from aclweb.acl.logged import NO_PERMITS, Evidence, age_unknown
 from aclweb.acl.model import AccessRequest, Operation, PermissionType, Resource, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load, RequestTotals
 from aclweb.insights.requests import NEWEST_DAYS, days_of, requests_of
-from aclweb.insights.unused import NO_LOG, dated, evidence_of, unused_acls
+from aclweb.insights.unused import NO_LOG, dated, evidence_of, is_unused, unused_acls
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, stored_in_force
 
 NOT_IN_FORCE = "it is not in force"
@@ -75,16 +75,23 @@ class Use:
         return f"{settled} Without it each would be answered the same."
 
 
-def usage_of(cluster: Cluster, keys: Collection[str], *, load: Load | None) -> dict[str, Use]:
-    """Return the use of each ACL in `keys` (binding keys) by the current load; four queries, however many keys."""
+def usage_of(
+    cluster: Cluster, keys: Collection[str], *, load: Load | None, evidence: Evidence | None = None
+) -> dict[str, Use]:
+    """Return the use of each ACL in `keys` (binding keys) by the current load; three queries, however many keys.
+
+    evidence: of the load, which is a query less where the caller has it.
+    """
     wanted = list(dict.fromkeys(keys))
     if load is None:
         return {key: Use(key, "cannot-tell", reason=NO_LOG) for key in wanted}
     used = {use.key: use for use in AclUse.objects.filter(load=load, key__in=wanted)}
-    evidence = evidence_of(load)
+    evidence = evidence or evidence_of(load)
     open_keys = [key for key in wanted if key not in used or not (used[key].requests or used[key].needed)]
-    unused = set(unused_acls(cluster, load, evidence).filter(key__in=open_keys).values_list("key", flat=True))
-    facts = {key: (permission, number, at) for key, permission, number, at in dated(cluster, open_keys)}
+    facts = {
+        key: (PermissionType[permission], number, at)
+        for key, permission, number, at in (dated(cluster, open_keys) if open_keys else ())
+    }
     uses = {}
     for key in wanted:
         use = used.get(key)
@@ -104,24 +111,23 @@ def usage_of(cluster: Cluster, keys: Collection[str], *, load: Load | None) -> d
                 lately=use.requests_30,
             )
             continue
-        permission, number, read_at = facts.get(key, (PermissionType.ALLOW.name, 0, None))
-        if key in unused:
+        permission, number, read_at = facts.get(key, (PermissionType.ALLOW, 0, None))
+        if read_at is not None and is_unused(evidence, permission, number, read_at):
             doubt = ""
-            if read_at and evidence.start and read_at > evidence.start:
+            if evidence.start and read_at > evidence.start:
                 doubt = age_unknown(read_at)
             uses[key] = Use(
                 key, "unused", named=use.named if use else 0, reason=doubt, window=evidence.window
             )
         else:
-            missing = evidence.why_not.get(PermissionType[permission], "")
+            missing = evidence.why_not.get(permission, "")
             uses[key] = Use(key, "cannot-tell", reason=missing or (TOO_YOUNG if number > 1 else NOT_IN_FORCE))
     return uses
 
 
-def unused_keys(cluster: Cluster) -> frozenset[str]:
+def unused_keys(cluster: Cluster, load: Load | None, evidence: Evidence) -> frozenset[str]:
     """Return the keys of the ACLs in force that `usage_of` calls unused."""
-    load = current_load(cluster)
-    return frozenset(unused_acls(cluster, load, evidence_of(load)).values_list("key", flat=True))
+    return frozenset(unused_acls(cluster, load, evidence).values_list("key", flat=True))
 
 
 @dataclass(frozen=True)
@@ -169,9 +175,9 @@ _COUNTED = Q(requests__gt=0) | Q(needed__gt=0)
 _OF_WORD = {USED: _COUNTED, NEEDED: Q(needed__gt=0), REPLACEABLE: Q(requests__gt=0, needed=0)}
 
 
-def used_keys(cluster: Cluster, word: str = USED) -> frozenset[str]:
+def used_keys(load: Load | None, word: str = USED) -> frozenset[str]:
     """Return the keys of the ACLs that requests of the log used, that they needed, or that others could replace."""
-    uses = AclUse.objects.filter(_OF_WORD[word], load=current_load(cluster))
+    uses = AclUse.objects.filter(_OF_WORD[word], load=load)
     return frozenset(uses.values_list("key", flat=True))
 
 
@@ -183,9 +189,9 @@ _SORTS = {
 USE_SORTS = tuple(_SORTS)
 
 
-def keys_by_use(cluster: Cluster, sort: str) -> tuple[str, ...]:
+def keys_by_use(load: Load | None, sort: str) -> tuple[str, ...]:
     """Return the keys of the used ACLs in one of USE_SORTS: used last, or by most requests in 30 days, first."""
-    uses = AclUse.objects.filter(_COUNTED, load=current_load(cluster)).order_by(*_SORTS[sort])
+    uses = AclUse.objects.filter(_COUNTED, load=load).order_by(*_SORTS[sort])
     return tuple(uses.values_list("key", flat=True))
 
 

@@ -16,7 +16,7 @@ from django.db.models import Count, Q, QuerySet
 
 from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in, why_permits_lack
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, PermissionType
 from aclweb.insights.broker_days import days_with_gone
 from aclweb.insights.models import AclUse, Load
 from aclweb.insights.requests import requests_of
@@ -90,8 +90,15 @@ def _at_info(load: Load) -> list[str]:
     return [broker for broker, level in load.levels.items() if level == LogSource.Level.INFO]
 
 
+def is_unused(evidence: Evidence, permission: PermissionType, number: int, read_at: datetime) -> bool:
+    """Return whether `unused_acls` has an ACL in force that no request used; `dated` tells the rest of it."""
+    if evidence.start is None or permission.name not in evidence.claimable():
+        return False
+    return not (number > 1 and read_at > evidence.start)
+
+
 def _younger(start: datetime) -> Q:
-    # The first sync finds ACLs that are older than it; only later ones date them.
+    # The first sync finds ACLs that are older than it; only later ones date them. As in `is_unused`.
     return Q(added_in__number__gt=1, added_in__read_at__gt=start)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 
 from aclweb.insights import queries
+from aclweb.insights.models import Load
 from aclweb.inventory.lists import COLUMN_SORTS, AclListFilters
-from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_fields
 
 _WORDS = {
@@ -50,12 +50,12 @@ class Column:
 
 
 def in_order(
-    cluster: Cluster, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
+    load: Load | None, query: Mapping[str, str], filters: AclListFilters, faults: tuple[str, ...]
 ) -> tuple[AclListFilters, tuple[str, ...]]:
-    """Return the filters with the order that `sort=` of the address asks for; and what is unknown."""
+    """Return the filters with the order that `sort=` of the address asks for; and what is unknown. load: of the log."""
     sort = query.get("sort", "")
     if sort in queries.USE_SORTS:
-        filters = replace(filters, first_keys=queries.keys_by_use(cluster, sort))
+        filters = replace(filters, first_keys=queries.keys_by_use(load, sort))
     elif sort.removeprefix("-") in COLUMN_SORTS:
         filters = replace(filters, sort=sort)
     elif sort:

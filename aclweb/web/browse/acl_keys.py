@@ -12,9 +12,11 @@ from datetime import datetime, timedelta
 from django.http import QueryDict
 from django.utils import timezone
 
+from aclweb.acl.logged import Evidence
 from aclweb.acl.model import PermissionType, number_of
 from aclweb.insights import queries
 from aclweb.insights.current import current_load
+from aclweb.insights.models import Load
 from aclweb.insights.unused import evidence_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView
@@ -45,10 +47,13 @@ class Kept:
 
     faults: words of the address that were not understood, and so left out. notes: what nobody can tell of what is left.
     shown: field -> (label, value) of each filter in force. findings: the newest; None without any, and of the past.
+    load: of the log, None without one; evidence: what it can claim.
     """
 
     filters: AclListFilters
     findings: Findings | None
+    load: Load | None
+    evidence: Evidence
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     shown: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -60,8 +65,10 @@ class Kept:
 
 
 def kept(view: ClusterView, moment: AsOf, query: Mapping[str, str], filters: AclListFilters) -> Kept:
-    """Return the filters with those of the address that ask what is stored."""
-    found = Kept(filters, None if moment.is_past else findings.newest(view.cluster))
+    """Return the filters with those of the address that ask what is stored; three queries without any of these."""
+    load = current_load(view.cluster)
+    newest = None if moment.is_past else findings.newest(view.cluster)
+    found = Kept(filters, newest, load, evidence_of(load))
     if use := query.get("use"):
         _by_use(found, view, use)
     if rule := query.get("finding"):
@@ -75,17 +82,23 @@ def _by_use(found: Kept, view: ClusterView, use: str) -> None:
     if use not in USES:
         found.faults.append(f"use is {use!r}; use one of {', '.join(USES)}.")
         return
-    cluster = view.cluster
     found.shown["use"] = ("use", use.replace("-", " "))
     if use == CANNOT_TELL:
-        known = queries.used_keys(cluster) | queries.unused_keys(cluster)
+        known = queries.used_keys(found.load) | _unused(found, view)
         found.filters = replace(found.filters, without_keys=known)
         return
-    if reason := evidence_of(current_load(cluster)).why_not.get(PermissionType.ALLOW, ""):
+    if reason := found.evidence.why_not.get(PermissionType.ALLOW, ""):
         found.notes.append(
             f"Which ALLOW ACLs are {'unused' if use == UNUSED else 'used'} is unknown: {reason}."
         )
-    found.only(queries.unused_keys(cluster) if use == UNUSED else queries.used_keys(cluster, use))
+    found.only(_unused(found, view) if use == UNUSED else queries.used_keys(found.load, use))
+
+
+def _unused(found: Kept, view: ClusterView) -> frozenset[str]:
+    """Return the keys of the unused ACLs in force; kept for the next page of the list."""
+    cluster, load, evidence = view.cluster, found.load, found.evidence
+    question = ("unused_keys", cluster.revision_id, load and load.pk, evidence.start, *evidence.claimable())
+    return view.loaded.remember(question, lambda: queries.unused_keys(cluster, load, evidence))
 
 
 def _by_finding(found: Kept, view: ClusterView, moment: AsOf, rule: str) -> None:

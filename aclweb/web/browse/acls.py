@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.insights.coverage import freshness
-from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
@@ -41,7 +40,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     if acl_columns.CHOSEN in request.GET:
         return redirect(request.path + acl_columns.with_chosen(request.GET))
     moment = as_of.read(request, cluster)
-    view = in_force(cluster, moment.past)
+    view = in_force(cluster, moment.past, just_read=True)
     read, faults = acl_filters.read(request.GET)
     kept = acl_keys.kept(view, moment, request.GET, read)
     filters = kept.filters
@@ -74,7 +73,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "may_request": not moment.is_past and access.may(request.user, "request", cluster),
     }
     context |= (
-        _groups(request, view, filters, by, faults) if by else _rows(request, view, moment, filters, faults)
+        _groups(request, view, filters, by, faults) if by else _rows(request, view, moment, kept, faults)
     )
     response = render_page(
         request, "browse/acls/list.html", "browse/acls/_acls.html", context, section="acls"
@@ -87,15 +86,14 @@ def _rows(
     request: HttpRequest,
     view: ClusterView,
     moment: as_of.AsOf,
-    filters: AclListFilters,
+    kept: acl_keys.Kept,
     faults: tuple[str, ...],
 ) -> dict[str, Any]:
     """Return what the table of ACLs shows."""
-    cluster = view.cluster
-    filters, faults = acl_columns.in_order(cluster, request.GET, filters, faults)
+    cluster, load = view.cluster, kept.load
+    filters, faults = acl_columns.in_order(load, request.GET, kept.filters, faults)
     page = page_of(lists.acls_in(view, filters), page_asked(request.GET), size_asked(request))
-    load = current_load(cluster)
-    uses = usage_of(cluster, [row.key for row in page.object_list], load=load)
+    uses = usage_of(cluster, [row.key for row in page.object_list], load=load, evidence=kept.evidence)
     rows = acl_rows.shown(page.object_list, uses, cluster, moment)
     shown, wrong = acl_columns.asked(request.GET)
     columns = acl_columns.columns(request.GET, shown, is_past=moment.is_past)
@@ -140,11 +138,11 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     if notation is None:
         raise Http404(f"There is no format {format!r}.")
     moment = as_of.read(request, cluster)
-    view = in_force(cluster, moment.past)
+    view = in_force(cluster, moment.past, just_read=True)
     read, wrong = acl_filters.read(request.GET)
     # What nobody can tell of an ACL takes it out of the list, and so out of its export.
     kept = acl_keys.kept(view, moment, request.GET, read)
-    filters, _ = acl_columns.in_order(cluster, request.GET, kept.filters, ())
+    filters, _ = acl_columns.in_order(kept.load, request.GET, kept.filters, ())
     bindings = lists.all_acls(view, filters)
     listed = f"{reverse('acls', args=[slug])}?{_filters_of(request.GET)}"
     if wrong or kept.faults or view.revision is None:
