@@ -99,16 +99,21 @@ def _meeting(index: AclIndex, settings: AuthorizerSettings, pattern: ResourcePat
         yield from shelf.covering(name, settings)
     elif pattern.pattern_type is PatternType.PREFIXED:
         yield from shelf.covering(name, settings)
-        for own, bindings in shelf.literals.items():
-            if own.startswith(name) and own != WILDCARD:
-                yield from bindings
-        prefixes = shelf.chain.prefixes
-        for place in range(bisect_left(prefixes, name), len(prefixes)):
-            if not prefixes[place].startswith(name):
-                break
+        for place in _beginning_with(name, shelf.literal_names):
+            if (own := shelf.literal_names[place]) != WILDCARD:
+                yield from shelf.literals[own]
+        for place in _beginning_with(name, shelf.chain.prefixes):
             yield from shelf.prefixed[place]
     else:
         yield from shelf.bindings
+
+
+def _beginning_with(text: str, names: Sequence[str]) -> Iterator[int]:
+    """Yield the places of the names that begin with a text, among names that are sorted."""
+    for place in range(bisect_left(names, text), len(names)):
+        if not names[place].startswith(text):
+            return
+        yield place
 
 
 def _order(binding: AclBinding) -> tuple[object, ...]:

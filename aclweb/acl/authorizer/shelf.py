@@ -56,6 +56,11 @@ class ResourceShelf:
         return in_scan_order(self.unsorted)
 
     @computed_once
+    def literal_names(self) -> list[str]:
+        """The names of the literal patterns, sorted."""
+        return sorted(self.literals)
+
+    @computed_once
     def by_principal(self) -> dict[str, list[AclBinding]]:
         """principal -> its bindings of this type."""
         groups: dict[str, list[AclBinding]] = {}

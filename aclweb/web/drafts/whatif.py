@@ -550,7 +550,10 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
         kind = next((name for name in impact_rows.KINDS if preview.impact.counts[name]), "gains")
     load = current_load(cluster)
     of = acls_after.PRINCIPALS if data.get("after") == acls_after.PRINCIPALS else acls_after.RESOURCES
-    after = acls_after.acls_after(view.index, view.settings, draft.delta, of=of)
+    after = view.loaded.remember(
+        ("acls_after", draft.delta, view.settings, of),
+        lambda: acls_after.acls_after(view.index, view.settings, draft.delta, of=of),
+    )
     replay = replaying.replay_in(load, view, draft.delta, preview.impact, days=replayed.days_asked(data))
     tabs = _tabs(draft, preview, after, replay)
     tab = next((name for name, *_ in tabs if name and name == data.get("tab")), "")
