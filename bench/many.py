@@ -182,7 +182,8 @@ def _opened(folder: Path, slugs: Sequence[str]) -> tuple[float, list[Opened]]:
             cpu, begun = site.cpu_seconds(process), time.perf_counter()
             answer = person.ask("GET", f"/c/{slug}/acls/")
             if answer.status != 200:
-                raise SystemExit(f"The ACLs of {slug} answered {answer.status}.")
+                logged = (folder / "site.log").read_text(encoding="utf-8", errors="replace")
+                raise SystemExit(f"The ACLs of {slug} answered {answer.status}. {logged[-3000:]}")
             wall, spent = time.perf_counter() - begun, site.cpu_seconds(process) - cpu
             for path in (f"/c/{slug}/principals/", f"/c/{slug}/"):
                 person.ask("GET", path)

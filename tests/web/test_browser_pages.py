@@ -103,6 +103,7 @@ PAGES = {
     "names of principals": "/c/test-eu/principal-names/",
     "two clusters compared by principal": "/c/test-eu/compare/?other=test-us&view=small",
     "a what-if with closed folds": f"/c/test-eu/what-if/?{urlencode({'paste': COMMANDS, 'open': '_'})}",
+    "a move to another way to read it": "/c/test-eu/move/",
 }
 
 

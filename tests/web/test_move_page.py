@@ -130,3 +130,15 @@ def test_the_page_of_a_move_is_cheap(admin, django_assert_max_num_queries):
         page = admin.get(PAGE)
 
     assert len(page.content) < 50 * 1024
+
+
+def test_an_address_alone_is_enough_where_nobody_logs_in(cluster, dot, signed_in):
+    Cluster.objects.update(kafka_version="4.1")  # which no broker on ZooKeeper had
+    browser = signed_in(dot)
+    form = browser.get(f"{PAGE}?kind=zookeeper").context["form"]
+    given = {name: form[name].value() or "" for name in ("authorizer_class", "kafka_version")}
+
+    answer = browser.post(f"{PAGE}?kind=zookeeper", {"address": "zk.example:2181", **given})
+
+    assert answer.status_code == 302
+    assert Move.objects.get().state == "QUEUED"

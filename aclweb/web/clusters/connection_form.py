@@ -31,6 +31,7 @@ from aclweb.clusters.connection import (
     pem_text,
 )
 from aclweb.inventory.admin import register as registering
+from aclweb.inventory.current import known_version
 from aclweb.inventory.models import Cluster
 
 _SELECT = {"class": "form-select"}
@@ -264,6 +265,8 @@ class ConnectionForm(forms.Form):
         if cluster is None:
             return {"authorizer_class": self.kind.default_authorizer, "approvals_needed": 1}
         same_kind = cluster.kind == self.kind.name
+        authorizer = cluster.authorizer if same_kind else self.kind.default_authorizer
+        is_version = same_kind or known_version(authorizer, cluster.kafka_version) is not None
         shown = {
             name: self.stored.get(setting, "")
             for name, setting in SETTINGS.items()
@@ -272,8 +275,8 @@ class ConnectionForm(forms.Form):
         return shown | {
             "name": cluster.name,
             "address": cluster.address if same_kind else "",
-            "authorizer_class": cluster.authorizer if same_kind else self.kind.default_authorizer,
-            "kafka_version": cluster.kafka_version,
+            "authorizer_class": authorizer,
+            "kafka_version": cluster.kafka_version if is_version else "",
             "approvals_needed": cluster.approvals_needed,
         }
 
