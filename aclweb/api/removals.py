@@ -62,8 +62,9 @@ class ClusterRemoval(APIView):
     @extend_schema(operation_id="removal", responses=PlanSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """What removing this cluster would keep and delete; administrators of the site may ask."""
+        cluster = cluster_or_404(request.user, slug)
         site_administrator(request, _WHAT)
-        return Response(PlanSerializer(removing.plan(cluster_or_404(request.user, slug))).data)
+        return Response(PlanSerializer(removing.plan(cluster)).data)
 
     @extend_schema(
         operation_id="remove_cluster",
@@ -72,8 +73,8 @@ class ClusterRemoval(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Remove the cluster; a worker deletes what was stored of it. 409 with a sentence where that cannot be now."""
-        person = site_administrator(request, _WHAT)
         cluster = cluster_or_404(request.user, slug)
+        person = site_administrator(request, _WHAT)
         given = ConfirmSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         try:

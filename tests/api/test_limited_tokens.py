@@ -27,7 +27,9 @@ def test_no_address_of_another_cluster_is_there(owner, request, waiting, other_c
 
     answered = {name: ask(asked, row, waiting) for name, row in TABLE.items() if name.startswith("api:")}
 
-    assert {name for name, answer in answered.items() if answer.status_code != 404} == LISTS | {"api:schema"}
+    told = {name for name, answer in answered.items() if answer.status_code != 404}
+    assert told == LISTS | {"api:schema", "api:removed-clusters"}
+    assert answered["api:removed-clusters"].status_code == 403
     assert [each["slug"] for each in answered["api:clusters"].json()["results"]] == ["test-us"]
     assert answered["api:changes"].json()["results"] == []
 

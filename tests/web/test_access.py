@@ -266,7 +266,7 @@ TABLE: dict[str, Row] = {
     "api:move-switch": Row(
         f"{A}move/switch/", (401, 404, 403, 403, 403, 404), "post", {"number": 1}, as_json=True
     ),
-    "api:removal": Row(f"{A}removal/", (401, 403, 403, 403, 403, 403), root=200),
+    "api:removal": Row(f"{A}removal/", (401, 404, 403, 403, 403, 403), root=200),
     "api:removed-clusters": Row("/api/v1/removed-clusters/", (401, 403, 403, 403, 403, 403), root=200),
     "api:acls": Row(f"{A}acls/", API_SEEN),
     "api:affecting": Row(f"{A}affecting/?resource=TOPIC:t", API_SEEN),
