@@ -40,6 +40,24 @@ def test_a_page_of_fifty_acls_stays_below_its_budget(demo, query):
     assert len(page.content) < 50 * 1024
 
 
+# One of them asks for the roles of somebody who is no administrator of the site.
+@pytest.mark.parametrize(
+    ("query", "most"),
+    [
+        ("", 13),
+        ("?use=unused", 13),
+        ("?use=cannot-tell", 14),
+        ("?sort=last-used", 13),
+        ("?use=used&finding=any", 13),
+    ],
+)
+def test_a_list_with_a_log_and_findings_takes_few_queries(demo, query, most, django_assert_max_num_queries):
+    demo.get(LIST + query)
+
+    with django_assert_max_num_queries(most):
+        demo.get(LIST + query)
+
+
 def test_a_page_of_two_hundred_acls_costs_no_more_than_its_rows(demo):
     small, large = (demo.get(f"{LIST}?rows={rows}") for rows in (50, 200))
 

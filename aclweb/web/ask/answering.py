@@ -79,6 +79,15 @@ class MatchingAcl:
         for_somebody_else = any(tick.part == "principal" for tick in crossed)
         return tuple(tick.sentence for tick in crossed if not for_somebody_else or ";" in tick.sentence)
 
+    @property
+    def parts(self) -> tuple[tuple[bool, str], ...]:
+        """The names of the parts that match, as one text, and of those that do not; an empty one is left out."""
+        found = (
+            (matches, [tick.part for tick in self.ticks if tick.matches is matches])
+            for matches in (True, False)
+        )
+        return tuple((matches, ", ".join(names)) for matches, names in found if names)
+
 
 @dataclass(frozen=True)
 class WayOut:

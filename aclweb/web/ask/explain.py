@@ -20,7 +20,7 @@ from aclweb.web.shell.forms import AskForm
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
 
-ROWS_A_PAGE = 30
+ROWS_A_PAGE = 8
 
 
 @login_required

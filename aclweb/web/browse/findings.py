@@ -39,7 +39,7 @@ from aclweb.web.shell import asking_often
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-ROWS_A_PAGE = 25
+ROWS_A_PAGE = 14
 # Each can name many ACLs that it would replace.
 PROPOSALS_A_PAGE = 10
 # ACLs that one draft removes: a reviewer reads each of them.

@@ -22,7 +22,7 @@ from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.typed_principal import TypedPrincipal, holds_pem, read_principal
 
-ROWS_SHOWN = 20
+ROWS_SHOWN = 12
 NAMES_SHOWN = 6  # of names that share a row
 _COLUMNS = ("relation", "resource_type", "resource_name", "operations")
 _WORDS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
@@ -22,6 +21,7 @@ from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.uploads import uploaded_text
 
+ROWS_A_PAGE = 40
 MOST_FAULTS = 20
 """So many bad lines of a file are told at once."""
 PREVIEWED = 20
@@ -194,7 +194,7 @@ def _page(
         "form": form,
         "row": row,
         "text": text,
-        "page": page_of(rows, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE),
+        "page": page_of(rows, page_asked(request.GET), ROWS_A_PAGE),
         "loaded": loaded or {},
         "header": ",".join(owners.FIELDS),
         "may_administer": access.may(request.user, "administer", cluster),
