@@ -13,41 +13,24 @@ Ends with 1 where a page takes over GOAL_SECONDS.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import random
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from aclweb.acl.model import AclBinding, PatternType, ResourceType
-from aclweb.acl.notation import binding_key
-from bench import site, worlds
+from bench import site
+from bench.logged import BROKERS, DAYS_LOGGED, PRINCIPALS, cluster_of, result_of, world_of
 
 GOAL_SECONDS = 0.3
-DAYS_LOGGED = 400
 APART_DAYS = 45
 """So many days lie between the ends of the windows."""
 
-_PRINCIPALS, _BROKERS, _OWNED, _OWNERS = 800, 12, 2_000, 120
 _AGAIN = 5
 _LAST = datetime(2026, 11, 20, 20)  # noqa: DTZ001 - a log names no zone
-_OPERATIONS = ("READ", "WRITE", "DESCRIBE")
-
-
-@dataclass(frozen=True)
-class World:
-    """A cluster and what is logged on it. requests: rows of a result, without their days; days: of each, as shares."""
-
-    bindings: Sequence[AclBinding]
-    topics: Sequence[str]
-    requests: Sequence[dict[str, Any]]
 
 
 def main() -> int:
@@ -77,24 +60,24 @@ def _measured(directory: Path, asked: argparse.Namespace) -> int:
     from aclweb.inventory.current import in_force
 
     site.make_tables(directory)
-    small = _cluster("small", _world(200, 100, 100))
-    world = _world(asked.requests, asked.acls, asked.topics)
-    cluster, other = _cluster("big", world), _cluster("other", world)
+    small = cluster_of("small", world_of(200, 100, 100))
+    world = world_of(asked.requests, asked.acls, asked.topics)
+    cluster, other = cluster_of("big", world), cluster_of("other", world)
     print(
-        f"{asked.requests:,} requests, {asked.acls:,} ACLs, {asked.topics:,} topics, {_PRINCIPALS} principals, "
-        f"{_BROKERS} brokers, {DAYS_LOGGED} days; load {os.getloadavg()[0]:.1f}",
+        f"{asked.requests:,} requests, {asked.acls:,} ACLs, {asked.topics:,} topics, {PRINCIPALS} principals, "
+        f"{BROKERS} brokers, {DAYS_LOGGED} days; load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
     person = User.objects.create_superuser("bench", password="not used")
     browser = Client()
     browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
-    load(_result(directory, "small", _world(200, 100, 100), _LAST), small)
+    load(result_of(directory, "small", world_of(200, 100, 100), _LAST), small)
     for address in _pages(small, "other", 90).values():
         _seconds(browser, address)
     slow = []
     for back in reversed(range(asked.ends)):
         last = _LAST - timedelta(days=APART_DAYS * back)
-        folder = _result(directory, f"to-{last:%Y-%m-%d}", world, last)
+        folder = result_of(directory, f"to-{last:%Y-%m-%d}", world, last)
         for each in (cluster, other):
             taken, _ = _timed(lambda each=each, folder=folder: load(folder, each))
             in_force(each).loaded.prepare()
@@ -154,122 +137,6 @@ def _pages(cluster: Any, other: str, days: int) -> dict[str, str]:
         "unused ACLs": of("acls/", use="unused"),
         "ACLs by requests": of("acls/", sort="requests"),
     }
-
-
-def _world(requests: int, acls: int, topics: int) -> World:
-    """Return a cluster and its requests; most of them by few principals and on few topics, as on a real one."""
-    chance = random.Random(11)
-    bindings = tuple(worlds.bindings(acls))
-    names = worlds.topic_names(topics)
-    literal = [
-        binding
-        for binding in bindings
-        if binding.pattern_type is PatternType.LITERAL
-        and binding.resource_type is ResourceType.TOPIC
-        and binding.resource_name != "*"
-    ]
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    while len(rows) < requests:
-        binding = literal[int(len(literal) * chance.random() ** 2)]
-        key = (
-            f"User:svc-{int(_PRINCIPALS * chance.random() ** 2):04d}",
-            f"10.{chance.randrange(4)}.{chance.randrange(60)}.7",
-            chance.choice(_OPERATIONS),
-            names[int(topics * chance.random() ** 2)],
-            chance.random() >= 0.1,
-        )
-        rows[key] = {"binding": binding_key(binding)}
-    return World(bindings, names, [{"key": key, **row} for key, row in sorted(rows.items())])
-
-
-def _result(directory: Path, name: str, world: World, last: datetime) -> Path:
-    """Write a result of the log up to `last`; return its folder. A request was made on some days of the last 90."""
-    from tests.insights.results import log_days, request, use, write_result
-
-    chance = random.Random(int(f"{last:%Y%m%d}"))
-    first = last - timedelta(days=DAYS_LOGGED)
-    pool = [_some_days(chance, last.date()) for _ in range(400)]
-    requests, used = [], dict.fromkeys(map(binding_key, world.bindings), 0)
-    for row in world.requests:
-        principal, host, operation, topic, allowed = row["key"]
-        days = chance.choice(pool)
-        lines = sum(day["lines"] for day in days)
-        used[row["binding"]] += lines if allowed else 0
-        requests.append(
-            request(
-                principal,
-                operation,
-                topic,
-                host=host,
-                allowed=allowed,
-                decided_now="ALLOWED" if allowed else "DENIED",
-                determining=[row["binding"]] if allowed else [],
-                lines=lines * 4,
-                first_at=first + timedelta(hours=chance.randrange(8_000)),
-                last_at=datetime.fromisoformat(f"{days[-1]['day']} 12:00"),
-                days=days,
-                sample="[2026-11-20 12:00:00,000] INFO Principal = " + "x" * 200,
-            )
-        )
-    folder = write_result(
-        directory / name,
-        world.bindings,
-        requests=requests,
-        usage=[
-            use(binding, requests=used[key], alone=0, needed=used[key], first_at=first, last_at=last)
-            for binding in world.bindings
-            if used[key := binding_key(binding)]
-        ],
-        coverage=[
-            day for broker in range(_BROKERS) for day in log_days(f"b{broker}", first=first, last=last)
-        ],
-    )
-    manifest = folder / "manifest.json"
-    told = json.loads(manifest.read_text(encoding="utf-8"))
-    told["coverage"] |= {"first_at": str(first), "last_at": str(last)}
-    manifest.write_text(json.dumps(told), encoding="utf-8")
-    return folder
-
-
-def _some_days(chance: random.Random, last: date) -> list[dict[str, Any]]:
-    share = chance.choice((0.05, 0.3, 1.0))
-    days = [(last - timedelta(days=back)).isoformat() for back in reversed(range(90))]
-    found = [day for day in days if chance.random() < share] or days[-1:]
-    return [{"day": day, "lines": chance.randint(1, 400)} for day in found]
-
-
-def _cluster(slug: str, world: World) -> Any:
-    """Return a cluster that was read, with owners of prefixes, topics and principals."""
-    from aclweb.inventory.models import Cluster, OwnedNames
-    from aclweb.inventory.sync import sync
-    from tests.fake_cluster import FakeCluster
-
-    cluster = Cluster.objects.create(
-        slug=slug,
-        name=slug,
-        kind="admin",
-        address="127.0.0.1:1",
-        super_users="User:admin",
-        allow_everyone=False,
-    )
-    with FakeCluster(bindings=world.bindings, topics=list(world.topics)) as fake:
-        sync(cluster, client=fake)
-    cluster.refresh_from_db()
-    chance = random.Random(3)
-    rows = {("TOPIC", "PREFIXED", ".".join(name.split(".")[:2]) + ".") for name in world.topics[:1_600]}
-    rows |= {("TOPIC", "LITERAL", name) for name in world.topics[:_OWNED]}
-    rows |= {("PRINCIPAL", "LITERAL", f"User:svc-{number:04d}") for number in range(_PRINCIPALS)}
-    OwnedNames.objects.bulk_create(
-        OwnedNames(
-            cluster=cluster,
-            kind=kind,
-            pattern_type=pattern,
-            name=name,
-            owner=f"team-{chance.randrange(_OWNERS)}",
-        )
-        for kind, pattern, name in sorted(rows)
-    )
-    return cluster
 
 
 def _seconds(browser: Any, address: str) -> float:
