@@ -1,35 +1,64 @@
-"""How long do the pages take on a cluster with 100,000 ACLs and 50,000 topics?
+"""How long do the pages take on a cluster with 100,000 ACLs and 50,000 topics, and what do they ask and send?
 
-Loads the cluster through the same `sync` as any other into a throw-away SQLite file,
-then asks pages through the whole of Django (no network) as a signed-in person, and prints
-the median and the 95th percentile of each. The first request of a process builds the
-index and is told apart.
+Loads the cluster through the same `sync` as any other into a throw-away SQLite file, with a log, findings, drafts and
+changes (`bench.page_world`), then asks every page and every heavy state (`bench.page_list`) through the whole of Django
+(no network) as a signed-in person. Prints for each the CPU milliseconds of the first time, the median, the 95th
+percentile, the most queries and the most KiB of HTML. The index is prepared beforehand, as in every process of the
+site; the first page of a process, which builds it, is told apart.
 
-The heavy states (a what-if of 2,000 ACLs, the pages of a large change, a comparison, a list of 500
-changes) are asked once anew and then page by page, with what each asks of the database and how
-many effects it works out: budgets of work, which do not depend on the machine. Ends with 1 where
-one is exceeded.
+Queries and bytes are budgets of work, which do not depend on the machine: ends with 1 where one is exceeded. A time
+over its goal is marked, and decides nothing. The garbage collector runs as on the site.
 
-    python -m bench.pages [--acls 100000] [--topics 50000] [--requests 60] [--write]
+    python -m bench.pages [--acls 100000] [--topics 50000] [--requests 30] [--goal 100] [--write]
+    python -m bench.pages --keep DIRECTORY --only review     make the tables once; ask some of the pages
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
-import random
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from bench import site
+from bench import page_list, page_world, site
+from bench.page_list import State
+
+MOST_QUERIES, MOST_BYTES = 12, 50 * 1024
+_FIRST_PAGE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one state took. times: CPU seconds of each request but the first; size: bytes of HTML at most.
+
+    wrong: the addresses that were answered with no page.
+    """
+
+    state: State
+    first: float
+    times: list[float]
+    queries: int
+    size: int
+    wrong: list[str]
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.times, n=20)[-1] if len(self.times) > 1 else self.times[0]
+
+    def exceeded(self) -> Iterator[str]:
+        """Yield a sentence for each budget of work that is exceeded, and for a page that is none."""
+        if self.wrong:
+            yield f"{self.state.title}: {len(self.wrong)} requests were answered with no page: {self.wrong[0]}"
+        if self.queries > self.state.queries:
+            yield f"{self.state.title}: {self.queries} queries, and at most {self.state.queries} are due."
+        if self.size > self.state.kib * 1024:
+            yield f"{self.state.title}: {self.size / 1024:.1f} KiB, and at most {self.state.kib} are due."
 
 
 def main() -> int:
@@ -38,233 +67,148 @@ def main() -> int:
     )
     parser.add_argument("--acls", type=int, default=100_000)
     parser.add_argument("--topics", type=int, default=50_000)
-    parser.add_argument("--requests", type=int, default=60, help="requests for each page")
-    parser.add_argument("--write", action="store_true", help="also write bench/results/pages.md")
+    parser.add_argument("--logged", type=int, default=20_000, help="distinct requests in the log")
+    parser.add_argument("--requests", type=int, default=30, help="requests for each state")
     parser.add_argument("--changes", type=int, default=500, help="changes in the list")
+    parser.add_argument("--goal", type=float, default=100, help="CPU ms that the 95th percentile may take")
+    parser.add_argument(
+        "--only", default="", help="ask only the states that hold this text, or one of several between |"
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="a directory in which the tables are made, or found from before"
+    )
     parser.add_argument("--tables", type=Path, help="an SQLite file with the tables, to save making them")
+    parser.add_argument("--write", action="store_true", help="also write bench/results/pages.md")
     asked = parser.parse_args()
+    if asked.keep:
+        asked.keep.mkdir(exist_ok=True)
+        return _run(asked.keep, asked)
     with tempfile.TemporaryDirectory(prefix="aclweb-bench-") as directory:
-        lines, beyond = _measure(Path(directory), asked)
-    print("\n".join(lines))
+        return _run(Path(directory), asked)
+
+
+def _run(directory: Path, asked: argparse.Namespace) -> int:
+    site.set_up_django(directory, encryption_key=_key_in(directory))
+    from django.core.management import call_command
+
+    begun = time.process_time()
+    if (directory / "subjects.json").exists():
+        call_command("migrate", verbosity=0)  # what an earlier version made
+    else:
+        site.make_tables(directory, asked.tables)
+        page_world.make(directory, asked)
+    made = page_world.made(directory)
+    lines = [
+        f"{asked.acls:,} ACLs, {asked.topics:,} topics, {asked.logged:,} requests logged; "
+        f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores, SQLite; "
+        f"load {os.getloadavg()[0]:.1f}; made in {time.process_time() - begun:.0f} CPU s.",
+        "",
+        *_told(_first_page(made), asked),
+    ]
+    print("\n".join(lines), flush=True)
+    exceeded: list[str] = []
+    browser = _signed_in(made)
+    for state in page_list.states(made):
+        if not any(text in state.title for text in asked.only.split("|")):
+            continue
+        found = _measured(browser, state, asked.requests)
+        exceeded += found.exceeded()
+        over = " **" if found.p95 * 1000 > asked.goal else ""
+        lines.append(
+            f"| {state.title} | {found.first * 1000:,.0f} | {statistics.median(found.times) * 1000:,.0f} "
+            f"| {found.p95 * 1000:,.0f}{over} | {found.queries}{' **' if found.queries > MOST_QUERIES else ''} "
+            f"| {found.size / 1024:.1f}{' **' if found.size > MOST_BYTES else ''} |"
+        )
+        print(lines[-1], flush=True)
+    ending = ["", f"Load at the end: {os.getloadavg()[0]:.1f}.", "", *exceeded]
+    print("\n".join(ending))
     if asked.write:
         report = Path(__file__).parent / "results" / "pages.md"
         report.parent.mkdir(exist_ok=True)
-        report.write_text("# Pages\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    return 1 if beyond else 0
+        report.write_text("# Pages\n\n" + "\n".join([*lines, *ending]) + "\n", encoding="utf-8")
+    return 1 if exceeded else 0
 
 
-def _measure(directory: Path, asked: argparse.Namespace) -> tuple[list[str], list[str]]:
-    site.set_up_django(directory)
+def _key_in(directory: Path) -> str:
+    """Return the key of this directory, made where it has none: what is kept there is read by the next run."""
+    from cryptography.fernet import Fernet
+
+    kept = directory / "measurement.key"
+    if not kept.exists():
+        kept.write_bytes(Fernet.generate_key())
+    return kept.read_text(encoding="ascii")
+
+
+def _told(first_page: tuple[float, float], asked: argparse.Namespace) -> list[str]:
+    cold, warming = first_page
+    over = " **" if cold > _FIRST_PAGE_SECONDS else ""
+    return [
+        f"- first page of a process, which builds the index: {cold * 1000:,.0f} CPU ms{over}",
+        f"- preparing the rest of it for pages, in a thread of its own: {warming:.1f} CPU s",
+        "",
+        f"CPU milliseconds; ** marks a p95 over {asked.goal:.0f}, more than 12 queries, and more than 50 KiB.",
+        "",
+        "| state | first | median | p95 | queries | KiB |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+
+
+def _first_page(made: page_world.Subjects) -> tuple[float, float]:
+    """Return the CPU seconds of the first page of a process, and of what its warming thread then prepares."""
+    from aclweb.inventory.access import prepare
+    from aclweb.inventory.current import view, warming
+
+    browser = _signed_in(made)
+    browser.get("/words/")  # modules and templates, which every process has before
+    view.forget()
+    cold = _asked(browser, State("first", lambda: f"/c/big/topics/{made.topics[0]}"), [])[0]
+    begun = time.process_time()
+    warming.warm({}, prepare)
+    return cold, time.process_time() - begun
+
+
+def _signed_in(made: page_world.Subjects) -> Any:
     from django.test import Client
 
     from aclweb.accounts.models import User
-    from aclweb.inventory.current import view as current
-    from aclweb.inventory.models import Cluster
-    from aclweb.inventory.sync import sync
-    from bench import worlds
-    from tests.fake_cluster import FakeCluster
 
-    site.make_tables(directory, asked.tables)
-    topics = worlds.topic_names(asked.topics)
-    cluster = Cluster.objects.create(
-        slug="big",
-        name="big",
-        kind="admin",
-        address="127.0.0.1:1",
-        super_users="User:admin",
-        allow_everyone=False,
-    )
-    begun = time.perf_counter()
-    with FakeCluster(bindings=worlds.bindings(asked.acls), topics=topics) as fake:
-        made = time.perf_counter()
-        sync(cluster, client=fake)
-    stored = time.perf_counter()
-    person = User.objects.create_superuser("bench", password="not used")
     browser = Client()
+    person = User.objects.get(pk=made.person)
     browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
-
-    current.forget()
-    first = _seconds(browser, f"/c/big/topics/{quote(topics[0])}")
-    lines = [
-        f"{asked.acls:,} ACLs, {asked.topics:,} topics; {platform.python_implementation()} "
-        f"{platform.python_version()}, {os.cpu_count()} cores, SQLite.",
-        "",
-        f"- made the cluster in {made - begun:.1f} s; read and stored it in {stored - made:.1f} s",
-        f"- first page of a process, index included: {first * 1000:,.0f} ms",
-        "",
-        "| page | median ms | p95 ms | slowest ms | KiB |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    chance = random.Random(7)
-    for title, address in _pages(topics, chance).items():
-        times, size = _times(browser, address, asked.requests)
-        p95 = statistics.quantiles(times, n=20)[-1]
-        lines.append(
-            f"| {title} | {statistics.median(times) * 1000:,.0f} | {p95 * 1000:,.0f} "
-            f"| {max(times) * 1000:,.0f} | {size / 1024:,.0f} |"
-        )
-    heavy, beyond = _heavy_states(browser, cluster, person, topics, asked)
-    return [*lines, "", *heavy], beyond
+    return browser
 
 
-@dataclass(frozen=True)
-class Heavy:
-    """A state that once took seconds: how it is asked anew, and page by page.
-
-    queries: the most for one page. effects: how many effects all of it works out together.
-    rows: the most in one table.
-    """
-
-    title: str
-    ask: Callable[[int], Any]
-    pages: int
-    queries: int
-    effects: int
-    rows: int = 50
-
-
-def _heavy_states(
-    browser: Any, cluster: Any, person: Any, topics: list[str], asked: argparse.Namespace
-) -> tuple[list[str], list[str]]:
-    """Return a table of the heavy states, and a sentence for each budget that is exceeded."""
+def _measured(browser: Any, state: State, count: int) -> Measured:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from aclweb.accounts.models import User
-    from aclweb.acl.model import Delta
-    from aclweb.changes import comparison, impact, kept, review
-    from aclweb.inventory.models import Cluster
-    from tests.acl.shapes import acl
+    wrong: list[str] = []
+    browser.cookies.pop("aclweb-rows", None)  # how many rows the last list had
+    with CaptureQueriesContext(connection) as of_the_first:
+        first, size = _asked(browser, state, wrong)
+    times, most = [], len(of_the_first)
+    for _ in range(count):  # without counting queries, which takes time itself
+        seconds, sent = _asked(browser, state, wrong)
+        times.append(seconds)
+        size = max(size, sent)
+    with CaptureQueriesContext(connection) as found:
+        _asked(browser, state, wrong)
+    return Measured(state, first, times, max(most, len(found)), size, wrong)
 
-    cluster = Cluster.objects.get(pk=cluster.pk)
-    author = User.objects.create_superuser("author", password="not used")
-    draft = [acl(topics[n * 13 % len(topics)], f"User:new{n % 40}") for n in range(2_000)]
-    delta = Delta(add=tuple(dict.fromkeys(draft)))
-    large = review.request(cluster=cluster, author=author, title="Large", delta=delta)
-    for number in range(asked.changes - 1):
-        small = Delta(add=(acl(topics[number % len(topics)], f"User:small{number}"),))
-        review.draft(cluster=cluster, author=author if number % 2 else person, title="Small", delta=small)
-    listed = [each["pk"] for each in type(large).objects.filter(state="DRAFT").values("pk")]
-    type(large).objects.filter(pk__in=listed).update(
-        state="IN_REVIEW",
-        gains=2,
-        loses=0,
-        recovered=0,
-        depends=0,
-        unchanged=9,
-        plan_hash="x",
-        impact_hash="x",
-    )
-    lines = [json.dumps({"op": "add", **binding.as_dict()}) for binding in delta.add]
-    number = large.pk
-    states = (
-        Heavy(
-            f"what-if of {len(lines):,} ACLs",
-            lambda page: browser.post("/c/big/what-if/", {"line": lines, "page": page}, follow=True),
-            pages=6,
-            queries=26,  # a draft is stored, and then shown by its address
-            effects=1,
-        ),
-        Heavy(
-            f"a change of {len(lines):,} ACLs",
-            lambda page: browser.get(f"/changes/CR-{number}/", {"page": page}),
-            pages=6,
-            queries=20,
-            effects=1,
-        ),
-        Heavy(
-            "compare with a change",
-            lambda page: browser.get(
-                "/c/big/compare/", {"other": "big", "other_change": large.key, "page": page}
-            ),
-            pages=6,
-            queries=20,
-            effects=1,
-        ),
-        Heavy(
-            f"list of {asked.changes:,} changes",
-            lambda page: browser.get("/changes/", {"tab": "all", "page": page}),
-            pages=6,
-            queries=20,
-            effects=0,
-        ),
-    )
-    table = [
-        "| heavy state | first s | p95 of its pages ms | queries | effects worked out | rows |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    beyond: list[str] = []
-    worked: list[object] = []
-    for module in (impact, comparison):
-        simulate = module.simulate
-        module.simulate = lambda *a, simulate=simulate, **k: worked.append(a) or simulate(*a, **k)  # type: ignore[attr-defined]
-    for state in states:
+
+def _asked(browser: Any, state: State, wrong: list[str]) -> tuple[float, int]:
+    """Return the CPU seconds of one request, and the bytes that it was answered with."""
+    from aclweb.changes import kept
+
+    if state.anew:
         kept.forget()
-        worked.clear()
-        times, queries, rows = [], 0, 0
-        for page in range(1, state.pages + 1):
-            with CaptureQueriesContext(connection) as found:
-                begun = time.perf_counter()
-                answer = state.ask(page)
-                times.append(time.perf_counter() - begun)
-            if answer.status_code != 200:
-                raise SystemExit(
-                    f"{state.title} answered {answer.status_code}, so there is nothing to measure."
-                )
-            if any("packed_impact" in query["sql"] for query in found) and "list" in state.title:
-                beyond.append(f"{state.title}: the list reads a stored effect.")
-            queries = max(queries, len(found))
-            rows = max(rows, answer.content.count(b'<tr data-effect="') or answer.content.count(b"<tr>") - 1)
-        p95 = statistics.quantiles(times[1:], n=20)[-1]
-        table.append(
-            f"| {state.title} | {times[0]:.2f} | {p95 * 1000:,.0f} | {queries} | {len(worked)} | {rows} |"
-        )
-        for what, is_now, most in (
-            ("queries", queries, state.queries),
-            ("effects", len(worked), state.effects),
-            ("rows", rows, state.rows),
-        ):
-            if is_now > most:
-                beyond.append(f"{state.title}: {is_now} {what}, and at most {most} are due.")
-    return [*table, "", *beyond], beyond
-
-
-def _pages(topics: list[str], chance: random.Random) -> dict[str, Callable[[], str]]:
-    def any_topic() -> str:
-        return quote(chance.choice(topics))
-
-    def any_principal() -> str:
-        return f"User%3Asvc-{chance.randrange(1_000):04d}"
-
-    return {
-        "topic": lambda: f"/c/big/topics/{any_topic()}",
-        "explain": lambda: (
-            f"/c/big/explain/?principal={any_principal()}&operation=READ&type=TOPIC"
-            f"&name={any_topic()}&host=10.0.0.7"
-        ),
-        "ACL list": lambda: f"/c/big/acls/?page={chance.randrange(1, 100)}",
-        "ACL list, affects a topic": lambda: (
-            f"/c/big/acls/?match=affects&resource_type=TOPIC&name={any_topic()}"
-        ),
-        "principal": lambda: f"/c/big/principal/?name={any_principal()}",
-        "topics": lambda: f"/c/big/topics/?page={chance.randrange(1, 100)}",
-        "home": lambda: "/",
-    }
-
-
-def _times(browser, address: Callable[[], str], count: int) -> tuple[list[float], int]:
-    asked = [address() for _ in range(count + 3)]
-    times = [_seconds(browser, url) for url in asked][3:]
-    return times, len(browser.get(asked[-1]).content)
-
-
-def _seconds(browser, url: str) -> float:
-    begun = time.perf_counter()
-    answer = browser.get(url)
-    took = time.perf_counter() - begun
+    address, form = state.address(), state.posted
+    begun = time.process_time()
+    answer = browser.get(address) if form is None else browser.post(address, form, follow=True)
+    seconds = time.process_time() - begun
     if answer.status_code != 200:
-        raise SystemExit(f"{url} answered {answer.status_code}, so there is nothing to measure.")
-    return took
+        wrong.append(f"{address} answered {answer.status_code}.")
+    return seconds, len(answer.content)
 
 
 if __name__ == "__main__":
