@@ -42,6 +42,8 @@ ENVIRONMENT_ELSEWHERE = {
         "os.environ.get('ACLWEB_SPARK_MEMORY', '')",
         "'PYSPARK_GATEWAY_PORT' in os.environ",
         "os.environ.setdefault(name, value)",
+        # For Spark's own scripts, where no Java is installed.
+        "os.environ['JAVA_HOME']",
     },
 }
 
