@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from aclweb.inventory.models import Cluster, Revision
 
@@ -26,9 +27,15 @@ class Past:
 
 
 def past_of(cluster: Cluster) -> Past:
-    """Return how far back the cluster is known, in two queries."""
-    first = Revision.objects.filter(cluster=cluster).order_by("number").first()
-    if first is None:
-        return Past(None, 0)
-    elsewhere = history(cluster, acls_only=True).filter(cause=Revision.Cause.READING, number__gt=first.number)
-    return Past(first, elsewhere.order_by().aggregate(n=Count("pk"))["n"])
+    """Return how far back the cluster is known, in one query."""
+    later = history(cluster, acls_only=True).filter(
+        cause=Revision.Cause.READING, number__gt=OuterRef("number")
+    )
+    counted = later.order_by().values("cluster").annotate(n=Count("pk")).values("n")
+    first = (
+        Revision.objects.filter(cluster=cluster)
+        .annotate(elsewhere=Coalesce(Subquery(counted), 0))
+        .order_by("number")
+        .first()
+    )
+    return Past(None, 0) if first is None else Past(first, first.elsewhere)
