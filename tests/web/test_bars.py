@@ -82,7 +82,7 @@ def test_the_selection_is_the_foot_of_its_card(visit):
         assert card[0] <= left < right <= card[2], case
         assert abs(card[3] - bottom) <= 1, case
         assert covered(page, "[data-selection]") == [], case
-        above = page.locator("form.card nav.pagination").evaluate(BOX)
+        above = page.locator("form.card .card-foot").evaluate(BOX)
         assert abs(top - above[3]) <= 1, case
 
 
