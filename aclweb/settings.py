@@ -467,6 +467,10 @@ SPECTACULAR_SETTINGS = {
         "NamesKnownEnum": "aclweb.api.serializers.NAMES_KNOWN",
         "ResultEnum": "aclweb.api.serializers.RESULTS",
         "HostResultEnum": "aclweb.api.serializers.HOST_RESULTS",
+        "DetailKindEnum": "aclweb.api.details.KINDS",
+        "LiveKindEnum": "aclweb.api.clusters.LIVE_KINDS",
+        "ClusterKindEnum": "aclweb.inventory.models.kinds",
+        "AuthorizerEnum": "aclweb.inventory.models.Cluster.Authorizer",
     },
 }
 

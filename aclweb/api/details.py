@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -21,14 +21,14 @@ from aclweb.clusters import DetailKind, GroupType, Known
 from aclweb.inventory.details import told_details, told_groups, told_lists
 from aclweb.inventory.models import StoredDetail, StoredGroup
 
-_KINDS = [kind.value for kind in DetailKind]
+KINDS = [kind.value for kind in DetailKind]
 _TYPES = [kind.value for kind in GroupType if kind]
 
 
 class ToldListSerializer(serializers.Serializer[Any]):
     """How complete the list of one kind is, and when brokers gave it."""
 
-    kind = serializers.ChoiceField(choices=_KINDS)
+    kind = serializers.ChoiceField(choices=KINDS)
     known = serializers.ChoiceField(
         choices=[known.value for known in Known], help_text="`visible`: there may be others."
     )
@@ -73,12 +73,14 @@ class DetailSerializer(serializers.ModelSerializer[StoredDetail]):
         fields = ["name", "user", "principal", "facts", "first_seen"]
 
 
-@extend_schema(
-    operation_id="details",
-    parameters=[
-        OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=_KINDS),
-        OpenApiParameter("text", str, description="Part of the name or the owner."),
-    ],
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="details",
+        parameters=[
+            OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=KINDS),
+            OpenApiParameter("text", str, description="Part of the name or the owner."),
+        ],
+    )
 )
 class DetailRows(generics.ListAPIView[StoredDetail]):
     """The entries of one list by name, a page at a time; none where the list is `unknown`."""
@@ -90,14 +92,14 @@ class DetailRows(generics.ListAPIView[StoredDetail]):
         if getattr(self, "swagger_fake_view", False):
             return StoredDetail.objects.none()
         cluster = cluster_or_404(self.request.user, self.kwargs["slug"])
-        if self.kwargs["kind"] not in _KINDS:
-            raise Http404(f"{self.kwargs['kind']!r} is no such list; use one of {', '.join(_KINDS)}.")
+        if self.kwargs["kind"] not in KINDS:
+            raise Http404(f"{self.kwargs['kind']!r} is no such list; use one of {', '.join(KINDS)}.")
         return told_details(
             cluster, DetailKind(self.kwargs["kind"]), self.request.query_params.get("text", "")
         )
 
 
-class GroupSerializer(serializers.ModelSerializer[StoredGroup]):
+class ListedGroupSerializer(serializers.ModelSerializer[StoredGroup]):
     """A group that brokers list, with its type, and who was in it when it was last described."""
 
     type = serializers.CharField(
@@ -118,17 +120,19 @@ class GroupSerializer(serializers.ModelSerializer[StoredGroup]):
         fields = ["name", "type", "state", "read_at", "members", "members_total", "sentence"]
 
 
-@extend_schema(
-    operation_id="groups",
-    parameters=[
-        OpenApiParameter("text", str, description="Part of the name."),
-        OpenApiParameter("type", str, enum=_TYPES, description="Groups of this type; all unless given."),
-    ],
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="groups",
+        parameters=[
+            OpenApiParameter("text", str, description="Part of the name."),
+            OpenApiParameter("type", str, enum=_TYPES, description="Groups of this type; all unless given."),
+        ],
+    )
 )
 class GroupRows(generics.ListAPIView[StoredGroup]):
     """The groups that brokers list, by name, a page at a time, with who was in each."""
 
-    serializer_class = GroupSerializer
+    serializer_class = ListedGroupSerializer
     permission_classes = [IsAuthenticated]
 
     def get_queryset(self) -> QuerySet[StoredGroup]:

@@ -45,7 +45,7 @@ class WantedSerializer(serializers.Serializer[Any]):
         help_text="All client settings, as for a new cluster: none is taken over from the way it is read now.",
     )
     authorizer = serializers.ChoiceField(
-        choices=Cluster.Authorizer.values,
+        choices=Cluster.Authorizer.choices,
         required=False,
         help_text="That of such clusters unless given; what brokers show counts first.",
     )

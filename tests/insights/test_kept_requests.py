@@ -165,7 +165,7 @@ def told(cluster) -> tuple[object, ...]:
         [(row.key, row.lines, row.days) for row in found.rows],
         (of_topic.days, of_topic.permitted, of_topic.denied),
         (of_user.days, of_user.permitted, of_user.denied),
-        queries.keys_by_use(cluster, "requests"),
+        queries.keys_by_use(shown, "requests"),
         sorted(AclUse.objects.filter(load=shown).values_list("key", "requests", "requests_30")),
     )
 

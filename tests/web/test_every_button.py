@@ -79,7 +79,6 @@ STATES = [
     f"{C}/insights/use/", f"{C}/insights/use/?show=configured", f"{C}/insights/use/days/?principal=User:bob",
     f"{C}/topics/orders.eu?as_of=2020-01-01", f"{C}/log-sources/", f"{C}/roles/", f"{C}/roles/?q=nothing-has-this",
     "/tokens/", f"{C}/findings/?rule=implied", f"{C}/principal-names/",
-    f"{C}/move/",
 ]  # fmt: skip
 # Of each other cluster; ACLs, names and logs differ, the pages are the same.
 EVERYWHERE = (

@@ -86,7 +86,7 @@ def test_without_permits_what_was_permitted_is_unknown_and_not_zero(card):
 def test_without_a_log_the_card_says_so(card):
     text, lines = card(TOPIC, None)
 
-    assert "cannot tell : no authorizer log has been read." in text
+    assert "cannot tell: no authorizer log has been read." in text
     assert list(lines) == []
 
 

@@ -14,7 +14,7 @@ from aclweb.acl.authorizer import IMPLIED, AclIndex, Result, authorize, decide, 
 from aclweb.acl.kafka import Target, refusal
 from aclweb.acl.logged.generalising import ANY, SEEN, Choices, patterns_for, reaches
 from aclweb.acl.logged.open_names import LAST_COVER, opens
-from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
+from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used, needed
 from aclweb.acl.matching import comes_from, is_address, matching_of
 from aclweb.acl.model import (
     WILDCARD,
@@ -291,7 +291,7 @@ class _Search:
         names = len({each.request.resource for each in members})
         replacing = () if stays else tuple(sorted(replaced_by, key=_in_list))
         if stays:
-            reason = self.staying.get(binding, f"{_needed(lines)} it.")
+            reason = self.staying.get(binding, f"{needed(lines)} it.")
         elif not members:
             reason = UNUSED
         elif not replacing:
@@ -418,11 +418,7 @@ def _in_list(binding: AclBinding) -> tuple[int, str, int, int, str]:
     )
 
 
-def _needed(lines: int) -> str:
-    return f"{number_of(lines, 'logged request')} {'needs' if lines == 1 else 'need'}"
-
-
 def _why_new(members: Sequence[Used]) -> str:
     names = len({each.request.resource for each in members})
-    lines = _needed(sum(each.lines for each in members))
+    lines = needed(sum(each.lines for each in members))
     return f"{lines} it, for {number_of(names, 'name')}." if names > 1 else f"{lines} it."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from aclweb.acl.model import AccessRequest, AclBinding, Delta, computed_once
+from aclweb.acl.model import AccessRequest, AclBinding, Delta, computed_once, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,11 @@ class Used:
 
     request: AccessRequest
     lines: int
+
+
+def needed(lines: int) -> str:
+    """Return the beginning of a sentence, such as `3 logged requests need`."""
+    return f"{number_of(lines, 'logged request')} {'needs' if lines == 1 else 'need'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,11 @@ class Held:
     stays: bool
     replaced_by: tuple[AclBinding, ...]
     reason: str
+
+    @property
+    def is_needed_as_it_is(self) -> bool:
+        """Whether it stays because logged requests need it, and its reason says no more than that."""
+        return self.stays and self.reason == f"{needed(self.lines)} it."
 
 
 @dataclass(frozen=True, slots=True)
