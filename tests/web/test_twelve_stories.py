@@ -274,7 +274,8 @@ def test_two_clusters_are_compared(home, other_cluster, ada):
     hand.choose(hand.page.get_by_label("Cluster", exact=True), other_cluster.slug)
     hand.press(hand.page.get_by_role("button", name="Compare", exact=True))
 
-    expect(body(hand.page)).to_contain_text("User:newer")
+    expect(body(hand.page)).to_contain_text("test-us now grants 1 right that test-eu now does not")
+    expect(body(hand.page)).to_contain_text("User:ivyRead")
     hand.did(presses=2, fields=1)
 
 
