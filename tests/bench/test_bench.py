@@ -103,10 +103,10 @@ def test_a_batch_is_faster_than_one_request_after_another() -> None:
     loop, batch = fastest(
         lambda: [decide(request, index, RULES) for request in asked],
         lambda: decide_all(columns, index, RULES),
-        rounds=3,
+        rounds=8,
     )
 
-    assert loop > 2 * batch
+    assert loop > 1.5 * batch
 
 
 def test_a_set_of_globs_is_faster_than_trying_each() -> None:
