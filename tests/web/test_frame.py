@@ -43,7 +43,7 @@ PAGES = [
 ]
 MOST_QUERIES = 12
 # What aclweb sees of a cluster, its syncs, its log and what people did there are tables of their own.
-MOST_QUERIES_OF = {"/c/test-eu/": 14}
+MOST_QUERIES_OF = {"/c/test-eu/": 13}
 
 
 @pytest.fixture

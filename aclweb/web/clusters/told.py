@@ -66,21 +66,24 @@ class Sight:
     at: datetime | None = None
 
 
-def sights(cluster: Cluster) -> list[Sight]:
-    """Return what aclweb sees of the cluster beside its ACLs, and what it cannot see; one query."""
-    lists, groups = told_lists_and_groups(cluster)
+def sights(cluster: Cluster, *, topics: int, groups: int) -> list[Sight]:
+    """Return what aclweb sees of the cluster beside its ACLs, and what it cannot see; one query.
+
+    topics, groups: how many of them its last revision has.
+    """
+    lists, told_groups = told_lists_and_groups(cluster)
+    by_type = ", ".join(f"{count:,} {word}" for word, count in told_groups.by_type)
     return [
-        _names(cluster, ResourceType.TOPIC),
-        _names(cluster, ResourceType.GROUP, groups),
-        _members(groups),
+        _names(cluster, ResourceType.TOPIC, f"{topics:,}"),
+        _names(cluster, ResourceType.GROUP, by_type or f"{groups:,}"),
+        _members(told_groups),
         *(_list(cluster, each) for each in lists.values()),
     ]
 
 
-def _names(cluster: Cluster, kind: ResourceType, groups: GroupsTold | None = None) -> Sight:
+def _names(cluster: Cluster, kind: ResourceType, number: str) -> Sight:
     found = names_known(cluster, kind)
     url = reverse("topics", args=[cluster.slug])
-    number = ", ".join(f"{count:,} {word}" for word, count in groups.by_type) if groups else ""
     return Sight(
         NOUNS[kind][1].capitalize(),
         found.known,

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.model import ResourceType
 from aclweb.audit import trail
 from aclweb.changes.models import PolicyGate
 from aclweb.insights.declarations import declarations
@@ -23,7 +24,7 @@ from aclweb.inventory import lists
 from aclweb.inventory.admin.events import events_of
 from aclweb.inventory.checks import latest, registered_twice, same_kafka_cluster
 from aclweb.inventory.current import broker_settings
-from aclweb.inventory.models import Cluster, LogSource, OwnedNames
+from aclweb.inventory.models import Cluster, LogSource, OwnedNames, Revision, StoredName, stored_in_force
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.clusters import acls_over_time, told
@@ -122,13 +123,17 @@ def accept_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("cluster", slug=slug)
 
 
-def _counts(cluster: Cluster) -> Mapping[str, object]:
-    """Return how many log sources, owned names and policy gates a cluster has, in one query."""
+def _counts(cluster: Cluster) -> Mapping[str, Any]:
+    """Return how many revisions, existing names, log sources, owned names and policy gates a cluster has; one query."""
     own = {"cluster": OuterRef("pk")}
+    names = StoredName.objects.filter(stored_in_force(cluster.revision_id), **own)
     return Cluster.objects.filter(pk=cluster.pk).values(
         sources=_counted(LogSource.objects.filter(**own)),
         owned=_counted(OwnedNames.objects.filter(**own)),
         gates=_counted(PolicyGate.objects.filter(**own)),
+        kept=_counted(Revision.objects.filter(**own)),
+        topics=_counted(names.filter(resource_type=ResourceType.TOPIC.name)),
+        groups=_counted(names.filter(resource_type=ResourceType.GROUP.name)),
     )[0]
 
 
@@ -141,7 +146,7 @@ def _page(
     request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200, error: str = ""
 ) -> HttpResponse:
     may_administer = access.may(request.user, "administer", cluster)
-    past = lists.past_of(cluster)
+    past, counts = lists.past_of(cluster), _counts(cluster)
     context = {
         "cluster": cluster,
         "error": error,
@@ -155,13 +160,15 @@ def _page(
         "runs": lists.sync_runs(cluster),
         "not_seen": lists.not_seen(cluster, first=past.first, edits_elsewhere=past.elsewhere),
         "same_kafka": same_kafka_cluster(cluster, cluster.cluster_id, access.visible_clusters(request.user)),
-        "history": page_of(lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE),
+        "history": page_of(
+            lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE, count=counts["kept"]
+        ),
         "over_time": acls_over_time.drawn(cluster),
         "checks": declarations(cluster),
         "shown_settings": broker_settings.shown_settings(cluster),
         "shown_at": broker_settings.read_at(cluster),
-        "counts": _counts(cluster),
-        "sights": told.sights(cluster),
+        "counts": counts,
+        "sights": told.sights(cluster, topics=counts["topics"], groups=counts["groups"]),
         "events": [
             {"sentence": trail.sentence(event), "at": event.at}
             for event in events_of(cluster).order_by("-sequence")[:5]

@@ -50,6 +50,9 @@ def keep_size(request: HttpRequest, response: HttpResponse) -> None:
         )
 
 
-def page_of(rows: _SupportsPagination[Row], page: int, size: int) -> Page[Row]:
-    """Return this page of `rows`, which may be lazy; a page beyond the last is the last."""
-    return Paginator(rows, size).get_page(page)
+def page_of(rows: _SupportsPagination[Row], page: int, size: int, *, count: int | None = None) -> Page[Row]:
+    """Return this page of `rows`, which may be lazy; a page beyond the last is the last. count: of rows, if known."""
+    paginator = Paginator(rows, size)
+    if count is not None:
+        paginator.count = count
+    return paginator.get_page(page)
