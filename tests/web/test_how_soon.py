@@ -36,14 +36,22 @@ def keeper(cluster) -> Cluster:
 def test_brokers_tell_of_no_edit_so_it_shows_after_the_interval(cluster, settings):
     settings.ACLWEB_SYNC_INTERVAL_SECONDS = 60
 
-    assert how_soon(cluster) == "Edits made elsewhere show after 60 s at most, or after Sync now."
+    assert how_soon(cluster) == "Edits made elsewhere show at the next sync, every 60 s, or after Sync now."
     cluster.sync_seconds = 45.0
-    assert how_soon(cluster) == "Edits made elsewhere show after 3 min at most, or after Sync now."
+    assert how_soon(cluster) == "Edits made elsewhere show at the next sync, every 3 min, or after Sync now."
+
+
+def test_a_cluster_that_was_not_read_promises_no_time(keeper):
+    watch(keeper)
+    Cluster.objects.filter(pk=keeper.pk).update(failures=1)
+    keeper.refresh_from_db()
+
+    assert how_soon(keeper) == "Edits made elsewhere show once a sync succeeds again."
 
 
 def test_a_cluster_in_zookeeper_is_watched_or_the_page_says_that_it_is_not(keeper, settings, ada, signed_in):
     settings.ACLWEB_SYNC_INTERVAL_SECONDS = 60
-    not_now = "ZooKeeper is not watched now; edits made elsewhere show after 60 s at most."
+    not_now = "ZooKeeper is not watched now; edits made elsewhere show at the next sync, every 60 s."
     assert how_soon(keeper) == not_now
     for connected, seconds in ((False, 60), (True, -1)):
         watch(keeper, connected=connected, seconds=seconds)
@@ -86,3 +94,12 @@ def test_readiness_names_the_watcher(client):
     liveness.forget()
 
     assert client.get("/readyz").json()["watcher"] == "ok"
+
+
+def test_where_the_deployment_watches_nothing_no_watcher_is_called_silent(client, settings):
+    settings.ACLWEB_WATCH, settings.ACLWEB_METRICS = False, True
+    pulses.note(pulses.WATCHER)
+    liveness.forget()
+
+    assert client.get("/readyz").json()["watcher"] == "switched off"
+    assert 'of="watcher"' not in client.get("/metrics").content.decode()

@@ -29,8 +29,10 @@ def how_soon(cluster: Cluster) -> str:
         return ""
     seconds = interval_seconds(cluster.sync_seconds)
     every = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    if cluster.failures:
+        return "Edits made elsewhere show once a sync succeeds again."
     if cluster.source.watch is None:
-        return f"Edits made elsewhere show after {every} at most, or after Sync now."
+        return f"Edits made elsewhere show at the next sync, every {every}, or after Sync now."
     if Cluster.objects.filter(_IS_WATCHED, pk=cluster.pk).exists():
         return f"{cluster.source.subject} is watched, so edits made elsewhere show within seconds."
-    return f"{cluster.source.subject} is not watched now; edits made elsewhere show after {every} at most."
+    return f"{cluster.source.subject} is not watched now; edits made elsewhere show at the next sync, every {every}."

@@ -124,6 +124,8 @@ class _Rooms(Collector):
             labels=["of"],
         )
         for name, old in pulses.life().age.items():
+            if name == pulses.WATCHER and not settings.ACLWEB_WATCH:
+                continue  # of a time when it was switched on
             heartbeats.add_metric([name], old.total_seconds())
         yield heartbeats
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import connections
 
 from aclweb.celery import app
@@ -80,9 +81,15 @@ class State:
             "queue": self.queue,
             "worker": life.worker if life else _NOT_KNOWN,
             "beat": life.words(BEAT) if life else _NOT_KNOWN,
-            "watcher": life.words(WATCHER) if life else _NOT_KNOWN,
+            "watcher": self._watcher,
             "workers": workers,
         }
+
+    @property
+    def _watcher(self) -> str:
+        if not settings.ACLWEB_WATCH:
+            return "switched off"
+        return self.life.words(WATCHER) if self.life else _NOT_KNOWN
 
 
 _UNASKED = State()
