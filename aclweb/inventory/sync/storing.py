@@ -279,9 +279,9 @@ def _bring_up_to_date(
 
 
 def _reached(row: Cluster) -> None:
-    """Have a cluster that answers again synced at the usual interval."""
-    recovered = Cluster.objects.filter(pk=row.pk, failures__gt=0)
-    recovered.update(failures=0, next_sync_at=scheduling.after_recovery())
+    """Have a cluster that answers again synced at the usual interval. row: as it is now, and locked."""
+    if row.failures:
+        Cluster.objects.filter(pk=row.pk).update(failures=0, next_sync_at=scheduling.after_recovery())
 
 
 _READ_FIELDS = [
