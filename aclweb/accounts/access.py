@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -83,9 +83,12 @@ def clusters_to_request_on(user: User | AnonymousUser) -> QuerySet[Cluster]:
     return clusters.filter(pk__in=_grants_of(user).filter(role__gte=_NEEDED["request"]).values("cluster"))
 
 
-def cluster_or_404(user: User | AnonymousUser, slug: str) -> Cluster:
-    """Return the cluster, or raise Http404 where it does not exist for this person."""
-    cluster = visible_clusters(user).filter(slug=slug).first()
+def cluster_or_404(user: User | AnonymousUser, slug: str, **columns: Any) -> Cluster:
+    """Return the cluster, or raise Http404 where it does not exist for this person.
+
+    columns: what its row is to have beside its fields, as `annotate` takes it.
+    """
+    cluster = visible_clusters(user).annotate(**columns).filter(slug=slug).first()
     if cluster is None:
         raise Http404(f"There is no cluster {slug!r} that you may look at.")
     return cluster

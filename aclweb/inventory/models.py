@@ -388,7 +388,7 @@ class Revision(models.Model):
         return f"{self.cluster} revision {self.number}"
 
 
-def stored_in_force(revision: Revision | int | None) -> Q:
+def stored_in_force(revision: Revision | int | models.OuterRef | None) -> Q:
     """Return the condition on StoredAcl and StoredName for what this revision of their cluster holds.
 
     Rows that a sync is still storing, or about to close, carry a later revision.

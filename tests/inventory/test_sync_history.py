@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from aclweb.clusters import ClusterState
@@ -68,10 +70,8 @@ def test_what_is_not_seen_is_one_list(cluster):
     Cluster.objects.update(super_users=None, allow_everyone=None)
     sync(cluster, client=Answers(HELD, topics("t"), None))
     sync(cluster, client=Answers(HELD[1:], topics("t"), None))
-    cluster.refresh_from_db()
-
-    past = lists.past_of(cluster)
-    found = lists.not_seen(cluster, first=past.first, edits_elsewhere=past.elsewhere)
+    past: Any = Cluster.objects.annotate(**lists.past_columns()).get(pk=cluster.pk)
+    found = lists.not_seen(past, first_at=past.first_at, edits_elsewhere=past.elsewhere)
 
     assert [each.what for each in found] == [
         "Groups that exist",
@@ -80,7 +80,7 @@ def test_what_is_not_seen_is_one_list(cluster):
         "The authorizer",
         "How clients are named",
         "Who changed ACLs outside aclweb",
-        f"ACLs before {past.first.read_at:%Y-%m-%d}",
+        f"ACLs before {past.first_at:%Y-%m-%d}",
     ]
     assert all(each.sentence.endswith(".") for each in found)
     assert "1 revision changed ACLs elsewhere" in found[5].sentence
@@ -97,6 +97,6 @@ def test_what_brokers_tell_is_not_in_the_list(cluster):
     )
     cluster.refresh_from_db()
 
-    found = lists.not_seen(cluster, first=None, edits_elsewhere=0)
+    found = lists.not_seen(cluster, first_at=None, edits_elsewhere=0)
 
     assert found == ()

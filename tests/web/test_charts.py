@@ -290,7 +290,7 @@ def test_a_page_with_a_chart_has_no_script_of_its_own_and_the_strict_policy(
     assert "style-src 'self'" in policy
 
 
-@pytest.mark.parametrize("address, most", [(MAP, 12), (DAYS, 13), (CLUSTER, 14)])
+@pytest.mark.parametrize("address, most", [(MAP, 12), (DAYS, 13), (CLUSTER, 12)])
 def test_a_page_with_a_chart_takes_few_queries(
     address, most, give, revisions, cho, signed_in, django_assert_max_num_queries
 ):

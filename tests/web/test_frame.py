@@ -42,8 +42,6 @@ PAGES = [
     "/c/test-eu/search/?q=o",
 ]
 MOST_QUERIES = 12
-# What aclweb sees of a cluster, its syncs, its log and what people did there are tables of their own.
-MOST_QUERIES_OF = {"/c/test-eu/": 13}
 
 
 @pytest.fixture
@@ -60,7 +58,7 @@ def test_a_page_costs_few_queries_and_runs_nothing_inline(browser, path):
         page = browser.get(path)
 
     assert page.status_code == 200
-    assert len(queries) <= MOST_QUERIES_OF.get(path, MOST_QUERIES), [query["sql"][:120] for query in queries]
+    assert len(queries) <= MOST_QUERIES, [query["sql"][:120] for query in queries]
     policy = page["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy

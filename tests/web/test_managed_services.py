@@ -243,6 +243,6 @@ def test_a_comparison_says_it_once(client, cho, managed):
 def test_the_list_of_what_is_not_seen_begins_with_the_service(managed):
     cluster = managed("redpanda")
 
-    found = [each.sentence for each in lists.not_seen(cluster, first=None, edits_elsewhere=0)]
+    found = [each.sentence for each in lists.not_seen(cluster, first_at=None, edits_elsewhere=0)]
 
     assert found[:2] == [SERVICES["redpanda"].hidden, SERVICES["redpanda"].other_acls]

@@ -42,7 +42,7 @@ from aclweb.inventory.lists.owners import (
 )
 from aclweb.inventory.lists.resource_history import RevisionOfResource, history_of
 from aclweb.inventory.lists.revision_days import MonthOfRevisions, month_of_revisions
-from aclweb.inventory.lists.revisions import Past, history, past_of
+from aclweb.inventory.lists.revisions import counted, history, past_columns
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.lists.short_keys import acls_of_short_keys, may_be_short, short_key, with_key_like
 from aclweb.inventory.lists.sync_runs import SyncRuns, sync_runs
@@ -68,7 +68,6 @@ __all__ = [
     "NotSeen",
     "Owned",
     "OwnerBook",
-    "Past",
     "PrincipalRow",
     "RevisionOfResource",
     "SyncRuns",
@@ -78,6 +77,7 @@ __all__ = [
     "begins_so",
     "called",
     "containing",
+    "counted",
     "every_name",
     "grouped_acls",
     "history",
@@ -102,7 +102,7 @@ __all__ = [
     "owner_of",
     "owners_matched",
     "owners_of",
-    "past_of",
+    "past_columns",
     "paused_sentence",
     "principals_called",
     "principals_like",

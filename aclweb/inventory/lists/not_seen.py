@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from aclweb.acl.model import NOUNS, SERVICES, ResourceType, number_of
 from aclweb.clusters import Known
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.lists.completeness import names_known
-from aclweb.inventory.models import Cluster, Revision
+from aclweb.inventory.models import Cluster
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,17 @@ class NotSeen:
     fix: str = ""
 
 
-def not_seen(cluster: Cluster, *, first: Revision | None, edits_elsewhere: int) -> tuple[NotSeen, ...]:
+def not_seen(cluster: Cluster, *, first_at: datetime | None, edits_elsewhere: int) -> tuple[NotSeen, ...]:
     """Return what aclweb does not see of this cluster, from what is stored.
 
-    first: its first revision, None where nothing is read. edits_elsewhere: revisions that aclweb did not make.
+    first_at: when its first revision was read; None without any. edits_elsewhere: revisions that aclweb did not make.
     """
     return (
         *_service(cluster),
         *_names(cluster),
         *_settings(cluster),
         *_authorizer(cluster),
-        *_past(first, edits_elsewhere),
+        *_past(first_at, edits_elsewhere),
     )
 
 
@@ -92,8 +93,8 @@ def _authorizer(cluster: Cluster) -> Iterator[NotSeen]:
         )
 
 
-def _past(first: Revision | None, edits_elsewhere: int) -> Iterator[NotSeen]:
-    if first is None:
+def _past(first_at: datetime | None, edits_elsewhere: int) -> Iterator[NotSeen]:
+    if first_at is None:
         return
     if edits_elsewhere:
         edits = number_of(edits_elsewhere, "revision")
@@ -101,6 +102,6 @@ def _past(first: Revision | None, edits_elsewhere: int) -> Iterator[NotSeen]:
             "Who changed ACLs outside aclweb", f"No cluster stores an author: {edits} changed ACLs elsewhere."
         )
     yield NotSeen(
-        f"ACLs before {first.read_at:%Y-%m-%d}",
+        f"ACLs before {first_at:%Y-%m-%d}",
         "The first sync was then. A page as of an earlier time cannot show what was in force.",
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -18,24 +19,27 @@ def history(cluster: Cluster, *, acls_only: bool = False) -> QuerySet[Revision]:
     return revisions
 
 
-@dataclass(frozen=True)
-class Past:
-    """How far back is known, and how many revisions changed ACLs that aclweb did not change."""
+def past_columns() -> Mapping[str, Any]:
+    """Return how far back a cluster is known, as columns for a query of clusters.
 
-    first: Revision | None
-    elsewhere: int
-
-
-def past_of(cluster: Cluster) -> Past:
-    """Return how far back the cluster is known, in one query."""
-    later = history(cluster, acls_only=True).filter(
-        cause=Revision.Cause.READING, number__gt=OuterRef("number")
+    kept: how many revisions it has. first_at: when the first was read; None without any. elsewhere: how many later
+    ones changed ACLs that aclweb did not change.
+    """
+    kept = Revision.objects.filter(cluster=OuterRef("pk"))
+    first = kept.order_by("number")
+    later = Revision.objects.filter(
+        Q(acls_added__gt=0) | Q(acls_removed__gt=0),
+        cluster=OuterRef("cluster"),
+        cause=Revision.Cause.READING,
+        number__gt=OuterRef("number"),
     )
-    counted = later.order_by().values("cluster").annotate(n=Count("pk")).values("n")
-    first = (
-        Revision.objects.filter(cluster=cluster)
-        .annotate(elsewhere=Coalesce(Subquery(counted), 0))
-        .order_by("number")
-        .first()
-    )
-    return Past(None, 0) if first is None else Past(first, first.elsewhere)
+    return {
+        "kept": counted(kept),
+        "first_at": Subquery(first.values("read_at")[:1]),
+        "elsewhere": Coalesce(Subquery(first.annotate(n=counted(later)).values("n")[:1]), 0),
+    }
+
+
+def counted(rows: QuerySet[Any]) -> Coalesce:
+    """Return how many of these rows there are of a cluster, as a column of it."""
+    return Coalesce(Subquery(rows.order_by().values("cluster").annotate(n=Count("pk")).values("n")), 0)

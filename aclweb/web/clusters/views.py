@@ -7,8 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -24,7 +23,7 @@ from aclweb.inventory import lists
 from aclweb.inventory.admin.events import events_of
 from aclweb.inventory.checks import latest, registered_twice, same_kafka_cluster
 from aclweb.inventory.current import broker_settings
-from aclweb.inventory.models import Cluster, LogSource, OwnedNames, Revision, StoredName, stored_in_force
+from aclweb.inventory.models import Cluster, LogSource, OwnedNames, StoredName, stored_in_force
 from aclweb.inventory.sync import quarantine
 from aclweb.inventory.sync import tasks as sync_tasks
 from aclweb.web.clusters import acls_over_time, told
@@ -56,7 +55,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_GET
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one cluster: state, what is declared, problems found, and its revisions."""
-    cluster = access.cluster_or_404(request.user, slug)
+    cluster = access.cluster_or_404(request.user, slug, **_columns())
     return _page(request, cluster, DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster))
 
 
@@ -70,7 +69,7 @@ def declare(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(reverse("cluster", args=[slug], query=request.GET))
     form = DeclareForm(request.POST, cluster=cluster)
     if not form.is_valid():
-        return _page(request, cluster, form, status=422)
+        return _page(request, access.cluster_or_404(request.user, slug, **_columns()), form, status=422)
     assert isinstance(request.user, User)  # login_required
     if form.declare(request.user):
         messages.success(request, f"Declared. Every answer about {cluster.name} counts with it from now on.")
@@ -112,7 +111,7 @@ def accept_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         quarantine.accept(cluster=cluster, actor=request.user, shown=request.POST.get("shown", ""))
     except quarantine.QuarantineError as error:
-        cluster.refresh_from_db()
+        cluster = access.cluster_or_404(request.user, slug, **_columns())
         form = DeclareForm(initial=DeclareForm.as_stored(cluster), cluster=cluster)
         return _page(request, cluster, form, status=422, error=str(error))
     sync_tasks.ask_for_sync(cluster)
@@ -123,30 +122,29 @@ def accept_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("cluster", slug=slug)
 
 
-def _counts(cluster: Cluster) -> Mapping[str, Any]:
-    """Return how many revisions, existing names, log sources, owned names and policy gates a cluster has; one query."""
+def _columns() -> Mapping[str, Any]:
+    """Return what the page counts of a cluster, as columns of its row: the page asks for them with the cluster itself.
+
+    They are revisions, existing topics and groups, log sources, owned names and policy gates.
+    """
     own = {"cluster": OuterRef("pk")}
-    names = StoredName.objects.filter(stored_in_force(cluster.revision_id), **own)
-    return Cluster.objects.filter(pk=cluster.pk).values(
-        sources=_counted(LogSource.objects.filter(**own)),
-        owned=_counted(OwnedNames.objects.filter(**own)),
-        gates=_counted(PolicyGate.objects.filter(**own)),
-        kept=_counted(Revision.objects.filter(**own)),
-        topics=_counted(names.filter(resource_type=ResourceType.TOPIC.name)),
-        groups=_counted(names.filter(resource_type=ResourceType.GROUP.name)),
-    )[0]
-
-
-def _counted(rows: QuerySet[Any]) -> Coalesce:
-    """Return how many rows there are of a cluster, as a column of it."""
-    return Coalesce(Subquery(rows.order_by().values("cluster").annotate(n=Count("pk")).values("n")), 0)
+    names = StoredName.objects.filter(stored_in_force(OuterRef("revision_id")), **own)
+    return {
+        **lists.past_columns(),
+        "sources_count": lists.counted(LogSource.objects.filter(**own)),
+        "owned_count": lists.counted(OwnedNames.objects.filter(**own)),
+        "gates_count": lists.counted(PolicyGate.objects.filter(**own)),
+        "topics_count": lists.counted(names.filter(resource_type=ResourceType.TOPIC.name)),
+        "groups_count": lists.counted(names.filter(resource_type=ResourceType.GROUP.name)),
+    }
 
 
 def _page(
     request: HttpRequest, cluster: Cluster, form: DeclareForm, status: int = 200, error: str = ""
 ) -> HttpResponse:
+    """Show the page of a cluster that has `_columns`."""
     may_administer = access.may(request.user, "administer", cluster)
-    past, counts = lists.past_of(cluster), _counts(cluster)
+    counts = {name: getattr(cluster, name) for name in _columns()}
     context = {
         "cluster": cluster,
         "error": error,
@@ -158,7 +156,7 @@ def _page(
         "check": latest(cluster) if may_administer and cluster.source.options else None,
         "moves_to": moves_to(cluster) if may_administer else None,
         "runs": lists.sync_runs(cluster),
-        "not_seen": lists.not_seen(cluster, first=past.first, edits_elsewhere=past.elsewhere),
+        "not_seen": lists.not_seen(cluster, first_at=counts["first_at"], edits_elsewhere=counts["elsewhere"]),
         "same_kafka": same_kafka_cluster(cluster, cluster.cluster_id, access.visible_clusters(request.user)),
         "history": page_of(
             lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE, count=counts["kept"]
@@ -167,8 +165,7 @@ def _page(
         "checks": declarations(cluster),
         "shown_settings": broker_settings.shown_settings(cluster),
         "shown_at": broker_settings.read_at(cluster),
-        "counts": counts,
-        "sights": told.sights(cluster, topics=counts["topics"], groups=counts["groups"]),
+        "sights": told.sights(cluster, topics=counts["topics_count"], groups=counts["groups_count"]),
         "events": [
             {"sentence": trail.sentence(event), "at": event.at}
             for event in events_of(cluster).order_by("-sequence")[:5]
