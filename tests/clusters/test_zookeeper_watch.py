@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.security import make_acl
 
 from aclweb.acl.notation import znodes
 from aclweb.clusters import AllowedHosts, ClusterError, Connection, Moved, Verb, connect
@@ -44,6 +46,18 @@ def watch(proxy, chroot) -> Iterator[ZooKeeperWatch]:
     watch.close()
 
 
+@contextmanager
+def somebody(address: str) -> Iterator[KazooClient]:
+    """Somebody else's session, straight on the server."""
+    raw = KazooClient(hosts=address)
+    raw.start(timeout=60)
+    try:
+        yield raw
+    finally:
+        raw.stop()
+        raw.close()
+
+
 def edit(server: ZooKeeperServer, chroot: str, number: int) -> None:
     """Edit ACLs as somebody else does, straight on the server; even numbers are of a prefix."""
     pattern = "LITERAL" if number % 2 else "PREFIXED"
@@ -73,19 +87,33 @@ def test_each_edit_is_told_of_literal_names_and_of_prefixes(watch, zookeeper_ser
 
 def test_a_root_that_a_broker_makes_later_is_watched_from_then_on(zookeeper_server, fresh):
     address = f"{zookeeper_server.address}/{fresh}"
-    raw = KazooClient(hosts=zookeeper_server.address)
-    raw.start(timeout=60)
-    raw.create(f"/{fresh}")
-    watch = ZooKeeperWatch(Connection(ZOOKEEPER, address, timeout_seconds=TIMEOUT))
-    try:
-        raw.create(f"/{fresh}{znodes.LITERAL_CHANGES}")
-        assert told(watch) is Moved.SOMETHING
-        raw.create(f"/{fresh}{znodes.LITERAL_CHANGES}/{znodes.CHANGE_PREFIX}", sequence=True)
-        assert told(watch) is Moved.SOMETHING
-    finally:
-        watch.close()
-        raw.stop()
-        raw.close()
+    with somebody(zookeeper_server.address) as raw:
+        raw.create(f"/{fresh}")
+        with closing(ZooKeeperWatch(Connection(ZOOKEEPER, address, timeout_seconds=TIMEOUT))) as watch:
+            raw.create(f"/{fresh}{znodes.LITERAL_CHANGES}")
+            assert told(watch) is Moved.SOMETHING
+            raw.create(f"/{fresh}{znodes.LITERAL_CHANGES}/{znodes.CHANGE_PREFIX}", sequence=True)
+            assert told(watch) is Moved.SOMETHING
+
+
+def test_a_root_that_is_made_between_two_looks_is_watched(zookeeper_server, fresh, monkeypatch):
+    with somebody(zookeeper_server.address) as raw:
+        raw.create(f"/{fresh}")
+        look = KazooClient.exists_async
+
+        def late(client: KazooClient, path: str, watch: object = None) -> object:
+            if path == znodes.LITERAL_CHANGES:
+                raw.ensure_path(f"/{fresh}{path}")
+            return look(client, path, watch)
+
+        monkeypatch.setattr(KazooClient, "exists_async", late)
+        address = f"{zookeeper_server.address}/{fresh}"
+        with closing(ZooKeeperWatch(Connection(ZOOKEEPER, address, timeout_seconds=TIMEOUT))) as watch:
+            while watch.wait(0.2) is not None:
+                pass
+            raw.create(f"/{fresh}{znodes.LITERAL_CHANGES}/{znodes.CHANGE_PREFIX}", sequence=True)
+
+            assert told(watch) is Moved.SOMETHING
 
 
 def cut(proxy: TcpProxy, _watch: ZooKeeperWatch, _server: ZooKeeperServer) -> None:
@@ -179,6 +207,17 @@ def test_a_watch_connects_again_only_where_that_is_allowed(proxy, chroot, zookee
         assert told(watch) is Moved.EVERYTHING
     finally:
         watch.close()
+
+
+def test_a_watch_ends_where_its_login_may_not_read_the_change_nodes_any_more(
+    watch, proxy, zookeeper_server, chroot
+):
+    with somebody(f"{zookeeper_server.address}/{chroot}") as raw:
+        raw.set_acls(znodes.LITERAL_CHANGES, [make_acl("digest", "a:b", all=True)])
+    proxy.cut()
+
+    with pytest.raises(ClusterError, match="does not let this login read changes of its ACLs"):
+        told(watch)
 
 
 def test_nobody_there_is_an_error_at_once():

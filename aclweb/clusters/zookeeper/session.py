@@ -33,10 +33,8 @@ from aclweb.clusters.zookeeper.errors import as_cluster_errors, login_refused, u
 _quiet = logging.getLogger("aclweb.clusters.kazoo")
 _quiet.setLevel(logging.CRITICAL)
 _PIPELINE = 1000  # requests on the wire at once
-_MANY, _BATCHES = (
-    16,
-    8,
-)  # from so many nodes on several are read in a request; so many of these on the wire at once
+_MANY = 16  # from so many nodes on several are read in one request
+_BATCHES = 8  # of those requests on the wire at once
 # Servers that are too old for that, as messages name them.
 _no_multi_read: set[str] = set()
 
@@ -159,6 +157,8 @@ class Session:
                 _no_multi_read.add(self.where)
                 end(self.kazoo)
                 self.kazoo = self._open(self._servers)
+                # Another server may answer now, and lag behind what this session has seen.
+                self.get(self.kazoo.sync_async("/"))
         return self._fetch_each(wanted, tolerate)
 
     def _fetch_many(self, wanted: Sequence[str], tolerate: tuple[type[Exception], ...]) -> dict[str, Any]:

@@ -38,9 +38,9 @@ class ZooKeeperWatch:
     def wait(self, timeout_seconds: float) -> Moved | None:
         """Return what may have changed, None where nothing has within this time, or the connection is down.
 
-        Raises ClusterError where the session has ended for good, as where ZooKeeper refuses the login now.
+        Raises ClusterError where it cannot watch any more, as where ZooKeeper refuses the login now.
         """
-        if not self._woken.wait(timeout_seconds):
+        if not self._woken.wait(timeout_seconds) and not self._was_down:
             return None
         self._woken.clear()
         if self._session.kazoo.client_state == KeeperState.AUTH_FAILED:
@@ -53,21 +53,29 @@ class ZooKeeperWatch:
         was_down, self._was_down = self._was_down, False
         try:
             self._set_watches()
-        except ClusterError:
-            self._was_down = True
-            self._woken.set()
+        except ClusterError as error:
+            if error.state is not ClusterState.UNREACHABLE:
+                raise
+            self._was_down = True  # tried again by the next call, which waits first
             return None
         return Moved.EVERYTHING if was_down else Moved.SOMETHING
 
     def _set_watches(self) -> None:
         """Have ZooKeeper tell of the next change node below each root, or of the root where there is none yet."""
-        session = self._session
-        with session.reading("changes of its ACLs"):
+        with self._session.reading("changes of its ACLs"):
             for root in znodes.CHANGE_ROOTS.values():
-                try:
-                    session.get(session.kazoo.get_children_async(root, watch=self._on_event))
-                except NoNodeError:
-                    session.get(session.kazoo.exists_async(root, watch=self._on_event))
+                self._watch_children(root)
+
+    def _watch_children(self, root: str) -> None:
+        session = self._session
+        while True:
+            try:
+                session.get(session.kazoo.get_children_async(root, watch=self._on_event))
+                return
+            except NoNodeError:
+                if session.get(session.kazoo.exists_async(root, watch=self._on_event)) is None:
+                    return
+                # Made between the two looks, and the second one hears of no node below it.
 
     # The next two are called by a thread of kazoo's, which must not wait.
 
