@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from aclweb.acl.model.vocabulary import PatternType
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force, settings_of, span
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers, topics
@@ -158,3 +159,15 @@ def test_a_logins_options_do_not_show_in_the_connection(cluster):
     with database.cursor() as cursor:
         cursor.execute("SELECT options FROM inventory_cluster")
         assert "canary" not in str(cursor.fetchall())
+
+
+def test_a_login_is_read_together_with_the_address_that_it_is_for(cluster):
+    cluster.options = {"sasl.password": "first"}
+    cluster.save()
+    before = Cluster.objects.get()
+    Cluster.objects.update(kind="zookeeper", address="zk.example:2181", options={"sasl.password": "second"})
+
+    connection = current.connection_of(before)
+
+    assert (connection.address, connection.kind.name) == ("zk.example:2181", "zookeeper")
+    assert connection.options == {"sasl.password": "second"}

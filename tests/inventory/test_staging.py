@@ -118,7 +118,10 @@ def test_a_sync_that_another_one_overtakes_while_it_stores_is_dropped(cluster, s
     result = sync(cluster, client=Answers(AFTER))
 
     assert not result.read
-    assert result.sentence == "A snapshot of a later sync was stored first, so this one was dropped."
+    assert (
+        result.sentence
+        == "A later sync, or a change of its connection, was stored first, so this one was dropped."
+    )
     assert told(cluster)["in force"] == frozenset(BEFORE[:4])
     assert StoredAcl.objects.count() == len(BEFORE)
 

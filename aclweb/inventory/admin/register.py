@@ -131,7 +131,9 @@ def change(
             changed.add("held_to_hosts")
         if changed & {"kind", "address", "options"}:
             row.read_marks = None  # another login may see other nodes
-            changed.add("read_marks")
+            # What a sync under way reads, or fails to, is not what is asked for from now on.
+            row.reading_stored = row.readings_begun
+            changed |= {"read_marks", "reading_stored"}
         if "kind" in differing:
             changed.add("settings_read")
         row.save(update_fields=sorted(changed))

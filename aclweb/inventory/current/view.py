@@ -297,9 +297,17 @@ def known_version(authorizer: str, kafka_version: str) -> str | None:
         return None
 
 
+_READ_TOGETHER = ("kind", "address", "options", "held_to_hosts")
+
+
 def connection_of(cluster: Cluster) -> Connection:
-    """Return where the cluster is and how to log in; raises ClusterError for a login that cannot be decrypted."""
+    """Return where the cluster is and how to log in; raises ClusterError for a login that cannot be decrypted.
+
+    Where the login is not read yet, the address is read anew with it: no login is sent to the address of another.
+    """
     try:
+        if "options" in cluster.get_deferred_fields():
+            cluster.refresh_from_db(fields=_READ_TOGETHER)
         options = dict(cluster.options)
     except ImproperlyConfigured as error:
         raise ClusterError(str(error), state=ClusterState.LOGIN_REFUSED) from error

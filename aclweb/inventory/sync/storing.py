@@ -2,8 +2,8 @@
 
 Syncs are numbered when they begin. What differs is worked out and staged without any lock
 (`staging`); a last short transaction, under a lock on the cluster's row, publishes it. A snapshot
-of a sync that began before the newest stored one is dropped, so that a slow sync never
-overwrites a newer snapshot.
+of a sync that began before the newest stored one, or before the connection was changed, is dropped,
+so that a slow sync never overwrites a newer snapshot.
 """
 
 from __future__ import annotations
@@ -235,7 +235,8 @@ def _figures(compared: _Compared) -> dict[str, object]:
 
 
 def _dropped(
-    row: Cluster, sentence: str = "A snapshot of a later sync was stored first, so this one was dropped."
+    row: Cluster,
+    sentence: str = "A later sync, or a change of its connection, was stored first, so this one was dropped.",
 ) -> SyncResult:
     row = Cluster.objects.select_related("revision").get(pk=row.pk)
     return SyncResult(row.revision, False, stored_state(row), sentence)
