@@ -39,7 +39,7 @@ class Move(KeepsImpact, JobRow):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
     kind = models.CharField(max_length=12, choices=kinds)
     address = models.CharField(max_length=1000)
-    # Emptied when the wish has ended: by then it is the cluster's own, or nobody's.
+    # Emptied once nobody can switch to it any more: by then it is the cluster's own, or nobody's.
     options = EncryptedJSONField(default=dict, blank=True)
     authorizer = models.CharField(max_length=10, choices=Cluster.Authorizer.choices)
     kafka_version = models.CharField(max_length=20, blank=True)
@@ -85,5 +85,6 @@ MOVES = JobRows(
     group="cluster",
     reason="sentence",
     most_attempts=2,
+    forgotten={"options": {}},
     related=("cluster__revision",),
 )

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from aclweb.celery import app
-from aclweb.changes import computing, rollout
+from aclweb.changes import computing, moving, rollout
 from aclweb.changes.models import COMPUTATIONS
 from aclweb.changes.moving import tasks as moving_tasks
 from aclweb.inventory import leases
@@ -49,6 +49,7 @@ def _sweep() -> None:
         enqueue_computing()
     moving_tasks.enqueue_what_waits()
     computing.forget_old()
+    moving.forget_old()
 
 
 apply_change: Any = app.task(name="changes.apply_change", ignore_result=True, acks_late=True)(_apply_change)

@@ -45,7 +45,8 @@ class JobRows(Generic[Row]):
 
     queued, at_work, failed, cancelled: states. group: the column of whom one is at work at a time; the database must
     hold this too. reason: the column for the sentence why a row has no result. most_attempts: so many workers may be
-    lost over a row. at_first: columns as a worker finds them when it begins. related: what is read with a row.
+    lost over a row. at_first: columns as a worker finds them when it begins. forgotten: columns that a row without a
+    result loses, such as a login. related: what is read with a row.
     """
 
     model: type[Row]
@@ -57,6 +58,7 @@ class JobRows(Generic[Row]):
     reason: str
     most_attempts: int
     at_first: Mapping[str, Any] = field(default_factory=dict)
+    forgotten: Mapping[str, Any] = field(default_factory=dict)
     related: tuple[str, ...] = ()
 
     def are_waiting(self) -> bool:
@@ -101,18 +103,22 @@ class JobRows(Generic[Row]):
 
     def end(self, mine: QuerySet[Row], values: Mapping[str, Any]) -> None:
         """Give a row its end, with these values; does nothing where it is not this worker's any more."""
+        forgotten = self.forgotten if values.get("state") == self.failed else {}
         with transaction.atomic():
-            mine.update(**values, **_WITHOUT_WORKER)
+            mine.update(**{**values, **forgotten, **_WITHOUT_WORKER})
 
     def cancel(self, row: Row, reason: str) -> bool:
         """End a row that waits or is at work; return False where it has ended."""
         is_open = self._rows.filter(pk=row.pk, state__in=(self.queued, self.at_work))
-        return bool(is_open.update(state=self.cancelled, **{self.reason: reason}, **_WITHOUT_WORKER))
+        return bool(self._end_without_result(is_open, self.cancelled, reason))
 
     def cancel_all(self, of: Q, reason: str) -> int:
         """End the rows that wait or are at work and fulfil the condition; return how many they are."""
         is_open = self._rows.filter(of, state__in=(self.queued, self.at_work))
-        return is_open.update(state=self.cancelled, **{self.reason: reason}, **_WITHOUT_WORKER)
+        return self._end_without_result(is_open, self.cancelled, reason)
+
+    def _end_without_result(self, rows: QuerySet[Row], state: str, reason: str) -> int:
+        return rows.update(**{"state": state, self.reason: reason, **self.forgotten, **_WITHOUT_WORKER})
 
     @property
     def _rows(self) -> QuerySet[Row]:
@@ -142,7 +148,7 @@ class JobRows(Generic[Row]):
         """Fail the row if too many workers were lost over it; return whether they were."""
         sentence = f"Stopped after {self.most_attempts} tries: each worker that took it was lost."
         lost = row.filter(attempts__gte=self.most_attempts)
-        return bool(lost.update(state=self.failed, **{self.reason: sentence}, **_WITHOUT_WORKER))
+        return bool(self._end_without_result(lost, self.failed, sentence))
 
 
 _WITHOUT_WORKER: Mapping[str, Any] = {"finished_at": Now(), "lease_owner": "", "lease_until": None}

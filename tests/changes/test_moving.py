@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from aclweb.accounts.models import Grant
 from aclweb.acl.model.delta import Delta
@@ -11,6 +15,7 @@ from aclweb.audit.models import Event
 from aclweb.changes import moving, review
 from aclweb.changes.models import Change, Move
 from aclweb.changes.rollout import hold
+from aclweb.changes.stored_moves import MOVES
 from aclweb.clusters import ClusterFacts, ClusterState
 from aclweb.clusters.broker_settings import ClusterSettings
 from aclweb.inventory.admin import declare, register, removing
@@ -153,6 +158,13 @@ def test_another_cluster_is_never_moved_to(keeper, dot):
     assert Cluster.objects.get().kind == "zookeeper"
 
 
+def test_all_that_speaks_against_a_move_is_accepted_together(keeper, dot):
+    move = compared(keeper, answers([allow("User:cat", "READ", "orders")], cluster_id=None))
+
+    with pytest.raises(moving.NotAcceptedError, match=r"is not proven\. Access differs between both sides\."):
+        moving.switch(move=move, actor=dot)
+
+
 def test_an_unknown_id_must_be_accepted(keeper, dot):
     move = compared(keeper, answers(cluster_id=None))
 
@@ -176,6 +188,25 @@ def test_a_cluster_to_which_a_change_is_written_is_not_moved(keeper, dot, ada):
 
     with pytest.raises(moving.MovingError, match=f"{change.key} is being written to test-eu now"):
         moving.switch(move=move, actor=dot)
+
+
+def test_whoever_asks_and_whoever_switches_lock_the_cluster_first(keeper, dot, monkeypatch):
+    """Two who lock the same rows in another order could wait for each other for ever."""
+    lock, locked = QuerySet.select_for_update, []
+
+    def noted(rows, *given, **how):
+        locked.append(rows.model.__name__)
+        return lock(rows, *given, **how)
+
+    monkeypatch.setattr(QuerySet, "select_for_update", noted)
+    move = compared(keeper, answers())
+    assert locked == ["Cluster"]
+
+    locked.clear()
+    moving.switch(move=move, actor=dot)
+
+    first = list(dict.fromkeys(locked))
+    assert first == ["Cluster", "Move", "Change"], "Changes too, or a worker could begin one meanwhile."
 
 
 def test_a_side_that_does_not_answer_fails_with_its_sentence_and_nothing_is_switched(keeper, dot):
@@ -208,6 +239,78 @@ def test_a_new_wish_takes_the_place_of_the_one_before_with_its_login(keeper, dot
     assert not moving.give_up(cluster=keeper)
     second.refresh_from_db()
     assert second.state == Move.State.CANCELLED
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        Answers(fails={"read_acls": trouble(ClusterState.NOT_PERMITTED)}),
+        Answers(facts=ClusterFacts("kafka-2")),
+    ],
+    ids=["no answer", "another cluster"],
+)
+def test_a_login_that_nobody_can_switch_to_is_forgotten(keeper, there):
+    move = compared(keeper, there, options={"sasl.password": SECRET} | SCRAM)
+
+    assert Move.objects.defer(None).get(pk=move.pk).options == {}
+
+
+def test_a_login_over_which_workers_were_lost_is_forgotten(keeper):
+    moving.ask(cluster=keeper, actor="dot", options={"sasl.password": SECRET} | SCRAM, **THERE)
+    for _ in range(MOVES.most_attempts):
+        assert MOVES.take_next("worker") is not None
+        Move.objects.update(lease_until=None)  # as after `kill -9`
+
+    assert MOVES.take_next("worker") is None
+    lost = Move.objects.defer(None).get()
+    assert (lost.state, lost.options) == (Move.State.FAILED, {})
+
+
+def test_a_comparison_to_which_nobody_switches_is_forgotten_after_days(keeper, dot):
+    move = compared(keeper, answers(), options={"sasl.password": SECRET} | SCRAM)
+    moving.forget_old()
+    assert moving.latest(keeper).state == Move.State.DONE
+
+    Move.objects.update(finished_at=Now() - timedelta(days=7, seconds=1))
+    moving.forget_old()
+
+    move = Move.objects.defer(None).get()
+    assert (move.state, move.options) == (Move.State.CANCELLED, {})
+    assert move.sentence == "Nobody switched within 7 days; compare again."
+
+
+def test_a_move_at_the_shell_ends_what_was_compared_for_another(keeper, dot):
+    move = compared(keeper, answers(), options={"sasl.password": SECRET} | SCRAM)
+    candidate = register.as_if_changed(keeper, **moving.complete(keeper, {**THERE, "options": {}}))
+    found = moving.compare(candidate, lambda _: answers())
+
+    moving.switch_to(candidate=candidate, found=found.found, revision=found.revision, actor="root")
+
+    move = Move.objects.defer(None).get()
+    assert (move.state, move.sentence, move.options) == (Move.State.CANCELLED, "test-eu was moved.", {})
+    with pytest.raises(moving.MovingError, match="compare first"):
+        moving.switch(move=move, actor=dot)
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["that ends", "that fails"])
+def test_a_sync_under_way_in_the_old_way_stores_nothing_after_a_move(keeper, dot, fails):
+    move = compared(keeper, answers())
+    before = Cluster.objects.values().get()
+
+    class Slow(Answers):
+        def read_acls(self, earlier=None):
+            moving.switch(move=move, actor=dot)
+            if fails:
+                raise trouble(ClusterState.UNREACHABLE, "ZooKeeper is gone.")
+            return super().read_acls(earlier)
+
+    result = sync(keeper, client=Slow([], topics("old"), [], facts=ClusterFacts(cluster_id="kafka-1")))
+
+    after = Cluster.objects.select_related("revision").get()
+    assert not result.read
+    assert (after.kind, after.revision.number, after.read_at) == ("admin", 1, before["read_at"])
+    assert (after.state, after.failures) == (before["state"], 0)
+    assert sync(after, client=answers()).read
 
 
 def test_the_removal_of_its_cluster_forgets_the_wish_and_its_login(keeper):

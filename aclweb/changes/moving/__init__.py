@@ -4,11 +4,12 @@ A worker reads the other way and compares it with what is stored, as access. The
 same Kafka cluster: its history, roles, declarations and changes stay, because the cluster here stays the same.
 """
 
-from aclweb.changes.moving.asking import ask, complete, latest
+from aclweb.changes.moving.asking import ask, complete, forget_old, latest
 from aclweb.changes.moving.comparing import Compared, Found, compare
 from aclweb.changes.moving.running import run_next
-from aclweb.changes.moving.sentences import sentence_of
+from aclweb.changes.moving.sentences import access_words, sentence_of
 from aclweb.changes.moving.switching import (
+    NOTHING_COMPARED,
     MovingError,
     NotAcceptedError,
     give_up,
@@ -19,13 +20,16 @@ from aclweb.changes.moving.switching import (
 )
 
 __all__ = [
+    "NOTHING_COMPARED",
     "Compared",
     "Found",
     "MovingError",
     "NotAcceptedError",
+    "access_words",
     "ask",
     "compare",
     "complete",
+    "forget_old",
     "give_up",
     "latest",
     "must_be_accepted",

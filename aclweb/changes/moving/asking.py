@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from aclweb.audit import trail
@@ -20,6 +21,9 @@ State = Move.State
 
 # Of one cluster; older ones leave.
 MOST_KEPT = 5
+# What was compared longer ago says little of the other side.
+KEPT_FOR = timedelta(days=7)
+_OLD = f"Nobody switched within {KEPT_FOR.days} days; compare again."
 _REPLACED = "Another comparison was asked for instead."
 
 
@@ -36,8 +40,7 @@ def ask(
         Cluster.objects.select_for_update().get(pk=cluster.pk)
         MOVES.cancel_all(Q(cluster=cluster), _REPLACED)
         mine = Move.objects.filter(cluster=cluster)
-        mine.filter(state=State.DONE).update(state=State.CANCELLED, sentence=_REPLACED)
-        mine.update(options={})
+        forget(mine, _REPLACED)
         mine.filter(pk__in=list(mine.values_list("pk", flat=True)[MOST_KEPT - 1 :])).delete()
         row = Move.objects.create(
             cluster=cluster,
@@ -65,6 +68,16 @@ def complete(cluster: Cluster, settings: dict[str, Any]) -> dict[str, Any]:
     if "kafka_version" not in settings and known_version(found["authorizer"], cluster.kafka_version) is None:
         found["kafka_version"] = ""
     return found
+
+
+def forget(rows: QuerySet[Move], reason: str) -> int:
+    """Give up those that are compared and not switched to, with their logins; return how many they are."""
+    return rows.filter(state=State.DONE).update(state=State.CANCELLED, sentence=reason, **MOVES.forgotten)
+
+
+def forget_old() -> None:
+    """Give up what nobody has switched to for long: the other side may hold something else by now."""
+    forget(Move.objects.filter(finished_at__lt=Now() - KEPT_FOR), _OLD)
 
 
 def latest(cluster: Cluster) -> Move | None:

@@ -61,6 +61,8 @@ def candidate_of(move: Move) -> Cluster:
 def columns_of(cluster: Cluster, compared: Compared) -> dict[str, Any]:
     """Return the columns of what was found."""
     impact = compared.impact
+    # A login at another cluster, to which nobody can switch, is kept for nothing.
+    forgotten = MOVES.forgotten if compared.found.is_same is False else {}
     return {
         "state": State.DONE,
         "found": storable_json(compared.found.as_dict()),
@@ -68,4 +70,5 @@ def columns_of(cluster: Cluster, compared: Compared) -> dict[str, Any]:
         "revision": compared.revision,
         **stored(impact),
         "impact_hash": impact_hash(impact) if impact is not None else "",
+        **forgotten,
     }

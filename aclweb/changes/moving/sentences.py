@@ -17,10 +17,11 @@ def sentence_of(cluster: Cluster, found: Found) -> str:
     who = "It is the same Kafka cluster."
     if found.is_same is None:
         who = "Whether it is the same Kafka cluster is unknown, because one side does not show its id."
-    return f"{who} {_access(found)}"
+    return f"{who} {access_words(found)}"
 
 
-def _access(found: Found) -> str:
+def access_words(found: Found) -> str:
+    """Return how the access of both sides differs, as a sentence."""
     if found.unreadable:
         unreadable = number_of(found.unreadable, "resource")
         return f"The ACLs of {unreadable} cannot be understood there, so the comparison is not whole."
@@ -34,6 +35,9 @@ def _access(found: Found) -> str:
             else f"Both hold {number_of(found.acls, 'ACL')}"
         )
         return f"{same}, and nobody's access differs."
-    if found.left_out and not found.differences:
-        return f"Access differs for {number_of(len(found.left_out), 'super user')} of one side alone."
-    return f"Access differs in {number_of(found.differences, 'answer')}."
+    differing = []
+    if found.differences:
+        differing.append(f"in {number_of(found.differences, 'answer')}")
+    if found.left_out:
+        differing.append(f"for {number_of(len(found.left_out), 'super user')} of one side alone")
+    return f"Access differs {' and '.join(differing)}."

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from aclweb.audit import trail
 from aclweb.changes import rollout
+from aclweb.changes.moving.asking import forget
 from aclweb.changes.moving.comparing import Found
 from aclweb.changes.moving.running import candidate_of
 from aclweb.changes.moving.sentences import sentence_of
@@ -22,6 +23,9 @@ trail.register(
 )
 
 State = Move.State
+
+
+NOTHING_COMPARED = "Nothing has been compared that could be switched to; compare first."
 
 
 class MovingError(Exception):
@@ -52,19 +56,24 @@ def _digest(revision: Revision | None) -> str:
 
 def must_be_accepted(found: Found) -> str:
     """Return what somebody must accept before the switch, as a sentence; empty where both sides are the same."""
+    lacking = []
     if found.is_same is None:
-        return "That it is the same Kafka cluster is not proven."
+        lacking.append("That it is the same Kafka cluster is not proven.")
     if found.unreadable or not found.is_compared:
-        return "The access of both sides is not compared as a whole."
-    return "" if found.is_equal else "Access differs between both sides."
+        lacking.append("The access of both sides is not compared as a whole.")
+    if found.differences or found.left_out:
+        lacking.append("Access differs between both sides.")
+    return " ".join(lacking)
 
 
 def switch(*, move: Move, actor: trail.Named | str, accepted: bool = False) -> Cluster:
     """Read the cluster in the way that a worker compared, from now on, and return it. As `switch_to`."""
     with transaction.atomic():
+        # The cluster first, as whoever asks for another comparison locks them.
+        Cluster.objects.select_for_update().get(pk=move.cluster_id)
         row = Move.objects.select_for_update(of=("self",)).defer(None).defer("packed_impact").get(pk=move.pk)
         if row.state != State.DONE or row.found is None:
-            raise MovingError("Nothing has been compared that could be switched to; compare first.")
+            raise MovingError(NOTHING_COMPARED)
         cluster = switch_to(
             candidate=candidate_of(row),
             found=Found(**row.found),
@@ -72,7 +81,7 @@ def switch(*, move: Move, actor: trail.Named | str, accepted: bool = False) -> C
             actor=actor,
             accepted=accepted,
         )
-        Move.objects.filter(pk=row.pk).update(state=State.MOVED, options={})
+        Move.objects.filter(pk=row.pk).update(state=State.MOVED, sentence=row.sentence)
     return cluster
 
 
@@ -93,6 +102,7 @@ def switch_to(
         cluster = (
             Cluster.objects.select_for_update(of=("self",)).select_related("revision").get(pk=candidate.pk)
         )
+        rollout.keep_from_beginning(cluster)
         if refused := why_not(cluster, found, revision):
             raise MovingError(refused)
         if (lacking := must_be_accepted(found)) and not accepted:
@@ -118,6 +128,8 @@ def switch_to(
             before=before,
             compared=sentence_of(cluster, found),
         )
+        # What was compared with another way to read it than it is read from now on.
+        give_up(cluster=cluster, reason=f"{cluster.name} was moved.")
     return Cluster.objects.select_related("revision").get(pk=cluster.pk)
 
 
@@ -125,7 +137,5 @@ def give_up(*, cluster: Cluster, reason: str = "Somebody gave it up.") -> bool:
     """Give up what waits, is under way or was compared, and forget its login; return False where there is nothing."""
     with transaction.atomic():
         ended = MOVES.cancel_all(Q(cluster=cluster), reason)
-        mine = Move.objects.filter(cluster=cluster)
-        ended += mine.filter(state=State.DONE).update(state=State.CANCELLED, sentence=reason)
-        mine.exclude(state=State.MOVED).update(options={})
+        ended += forget(Move.objects.filter(cluster=cluster), reason)
     return bool(ended)

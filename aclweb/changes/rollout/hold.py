@@ -71,6 +71,12 @@ def being_written(cluster: Cluster) -> Change | None:
     return Change.objects.filter(leases.is_held(), cluster=cluster, state__in=UNDER_WAY).first()
 
 
+def keep_from_beginning(cluster: Cluster) -> None:
+    """Keep workers from taking up a change of the cluster until this transaction ends."""
+    could_be = Change.objects.filter(cluster=cluster, state__in=(State.QUEUED, *UNDER_WAY))
+    list(could_be.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+
+
 def waiting_behind(change_id: int) -> list[int]:
     """Return the next change of the same cluster that waits for a worker, as a list of at most one id."""
     done = Change.objects.filter(pk=change_id).exclude(state__in=(State.QUEUED, *UNDER_WAY)).first()

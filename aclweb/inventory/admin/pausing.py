@@ -1,7 +1,7 @@
 """Stop connecting to a cluster for a while, and begin again, with a record of who did so.
 
-A paused cluster is not synced and no change is written to it; what was read of it stays and answers. Only a check of
-its connection, which somebody asks for, connects.
+A paused cluster is not synced and no change is written to it; what was read of it stays and answers. Only what
+somebody asks for connects: a check of its connection, or a comparison before it is moved.
 """
 
 from __future__ import annotations
