@@ -125,7 +125,7 @@ class MoveSerializer(serializers.ModelSerializer[Move]):
 
     def get_refused(self, move: Move) -> str:
         if move.state != Move.State.DONE or move.found is None:
-            return "Nothing has been compared that could be switched to; compare first."
+            return moving.NOTHING_COMPARED
         return moving.why_not(move.cluster, moving.Found(**move.found), move.revision)
 
     def get_must_be_accepted(self, move: Move) -> str:

@@ -85,6 +85,17 @@ def test_differences_end_with_1_until_they_are_accepted(there, capsys):
     assert Cluster.objects.get().kind == "admin"
 
 
+def test_another_cluster_ends_with_1_also_without_confirm(there, capsys):
+    there.facts = ClusterFacts(cluster_id="kafka-2")
+
+    status, out = run(capsys, *THERE)
+
+    assert status == 1
+    assert out.splitlines()[-1].startswith(
+        "Nothing was moved. Another cluster answers: it calls itself kafka-2"
+    )
+
+
 def test_what_does_not_answer_is_said_with_status_1(there):
     there.fails["read_acls"] = trouble(ClusterState.NOT_PERMITTED)
 

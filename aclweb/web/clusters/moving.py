@@ -89,9 +89,8 @@ def switch(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"Nothing was moved. {error}")
         return redirect("move", slug=slug)
     sync_tasks.ask_for_sync(moved)
-    messages.success(
-        request, f"Moved: {moved.name} is read from {moved.source.called} now. A worker syncs it."
-    )
+    then = "It is paused: resume it to have it synced." if moved.is_paused else "A worker syncs it."
+    messages.success(request, f"Moved: {moved.name} is read from {moved.source.called} now. {then}")
     return redirect("connection", slug=slug)
 
 
@@ -129,7 +128,13 @@ def _found(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
     if row is None or row.found is None:
         return {"move": row}
     found = moving.Found(**row.found)
-    context: dict[str, Any] = {"move": row, "found": found, "source": row.source}
+    context: dict[str, Any] = {
+        "move": row,
+        "found": found,
+        "source": row.source,
+        "stored_acls": row.revision.acls if row.revision is not None else 0,
+        "access": moving.access_words(found),
+    }
     if row.state == Move.State.DONE:
         context |= {
             "refused": moving.why_not(cluster, found, row.revision),

@@ -84,7 +84,12 @@ class Command(BaseCommand):
         if refused:
             self.stdout.write(f"Nothing was moved. {refused}")
         elif is_moved:
-            self.stdout.write(f"Moved. A worker syncs it soon; `sync {cluster.slug}` reads it at once.")
+            then = (
+                "It is paused: resume it to have it synced."
+                if cluster.is_paused
+                else f"A worker syncs it soon; `sync {cluster.slug}` reads it at once."
+            )
+            self.stdout.write(f"Moved. {then}")
         else:
             self.stdout.write("Nothing was moved. To switch, add --confirm.")
 
@@ -100,7 +105,7 @@ def _candidate(cluster: Cluster, options: dict[str, Any]) -> Cluster:
 def _switched(candidate: Cluster, compared: moving.Compared, options: dict[str, Any]) -> tuple[bool, str]:
     """Switch where that was asked for; return whether it was done, and why it was not."""
     if not options["confirm"]:
-        return False, ""
+        return False, moving.why_not(candidate, compared.found, compared.revision)
     try:
         moving.switch_to(
             candidate=candidate,
@@ -111,7 +116,7 @@ def _switched(candidate: Cluster, compared: moving.Compared, options: dict[str, 
         )
     except moving.NotAcceptedError as error:
         return False, f"{error} At the shell that is --accept-differences."
-    except moving.MovingError as error:
+    except (moving.MovingError, register.RegisteringError) as error:
         return False, str(error)
     return True, ""
 
