@@ -7,7 +7,7 @@ so of an ACL too; a topic or ACL that a cluster does not have is called absent.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -19,10 +19,10 @@ from aclweb.acl.model import PermissionType, ResourceType
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load
-from aclweb.insights.unused import NO_LOG, evidence_of, unused_acls
+from aclweb.insights.unused import NO_LOG, dated, evidence_of, is_unused
 from aclweb.insights.window import Window, evidence_in_days
 from aclweb.inventory.current import in_force
-from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+from aclweb.inventory.models import Cluster
 
 TOPICS, PRINCIPALS, ACLS = "topics", "principals", "acls"
 KINDS = (TOPICS, PRINCIPALS, ACLS)
@@ -122,6 +122,8 @@ class Beside:
         return self._counts[relation]
 
 
+_KEYS_A_QUERY = 20_000
+
 _Uses = Mapping[str, Used]
 _Judge = Callable[[str, Used], OnSide]
 _NONE = Used()
@@ -189,34 +191,62 @@ def _judge(cluster: Cluster, kind: str, *, is_told: bool) -> _Judge:
 def _acls_compared(here: Cluster, there: Cluster, most: int) -> Beside:
     clusters = (here, there)
     loads = [current_load(cluster) for cluster in clusters]
-    logged = [AclUse.objects.filter(load=load, requests__gt=0) for load in loads]
-    # All, as it is cheaper to read each than to have the database look which of them either log has.
-    permissions = [_permissions(cluster) for cluster in clusters]
+    logged = [_of_acls(load, most) for load in loads]
+    keys = list(dict.fromkeys(key for found, _ in logged for key in found))
+    facts = [_facts(cluster, keys) for cluster in clusters]
+    # An ACL that is on neither cluster by now is not compared.
+    permissions = {key: permission for own in facts for key, (permission, *_) in own.items()}
     sides, uses, judges = [], [], []
-    for cluster, load, own, there_now in zip(clusters, loads, logged, permissions, strict=True):
-        found = list(own.order_by("-requests", "key").values_list("key", "requests", "last_at")[: most + 1])
-        whole = len(found) <= most
+    for cluster, load, (found, whole), own in zip(clusters, loads, logged, facts, strict=True):
         window = None if load is None else Window.of(load, None)
         sides.append(_side(cluster, load, window, _why_not(load, window, most, whole=True), whole=whole))
-        known = permissions[0] | permissions[1]
-        # An ACL that is on neither cluster by now is not compared.
         uses.append(
-            {
-                key: _settled(known[key], requests, last_at)
-                for key, requests, last_at in found[:most]
-                if key in known
-            }
+            {key: _settled(permissions[key], *use) for key, use in found.items() if key in permissions}
         )
-        unused = unused_acls(cluster, load, evidence_of(load))
-        judges.append(_acl_judge(there_now, known, frozenset(unused.values_list("key", flat=True))))
+        idle = _idle(load, {key: fact for key, fact in own.items() if key not in found})
+        judges.append(_acl_judge(own, permissions, idle))
     rows = [row for row in _rows(uses, judges) if {row.here.state, row.there.state} & {USED, UNKNOWN}]
     return Beside(sides[0], sides[1], most, tuple(rows))
 
 
-def _permissions(cluster: Cluster) -> dict[str, str]:
-    """Return the permission of each ACL that is in force on the cluster, by its key."""
-    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
-    return dict(here.values_list("key", "permission_type"))
+def _of_acls(load: Load | None, most: int) -> tuple[dict[str, tuple[int, datetime]], bool]:
+    """Return requests and last time of each ACL that settled some, and whether every such ACL is there."""
+    settled = AclUse.objects.filter(load=load, requests__gt=0).order_by("-requests", "key")
+    found = list(settled.values_list("key", "requests", "last_at")[: most + 1])
+    return {key: (requests, last_at) for key, requests, last_at in found[:most]}, len(found) <= most
+
+
+_Fact = tuple[str, int, datetime]
+"""Permission of an ACL in force, and number and time of the revision that added it."""
+
+
+def _facts(cluster: Cluster, keys: Sequence[str]) -> dict[str, _Fact]:
+    """Return what is known of those that are in force on the cluster, by key."""
+    return {
+        key: (permission, number, at)
+        for some in _parts(keys)
+        for key, permission, number, at in dated(cluster, some)
+    }
+
+
+def _idle(load: Load | None, facts: Mapping[str, _Fact]) -> frozenset[str]:
+    """Return the keys of those of a cluster's ACLs that its log calls unused; as `unused_acls`."""
+    if load is None:
+        return frozenset()
+    evidence = evidence_of(load)
+    open_keys = [
+        key
+        for key, (permission, number, at) in facts.items()
+        if is_unused(evidence, PermissionType[permission], number, at)
+    ]
+    settles = Q(requests__gt=0) | Q(needed__gt=0)
+    used = (AclUse.objects.filter(settles, load=load, key__in=some) for some in _parts(open_keys))
+    return frozenset(open_keys).difference(*(uses.values_list("key", flat=True) for uses in used))
+
+
+def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the keys, as many at once as a query takes."""
+    return (keys[start : start + _KEYS_A_QUERY] for start in range(0, len(keys), _KEYS_A_QUERY))
 
 
 def _settled(permission: str, requests: int = 0, last_at: datetime | None = None) -> Used:
