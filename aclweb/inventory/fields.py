@@ -8,6 +8,7 @@ are stored as reversible escapes. Secrets are encrypted with the keys of the env
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -50,9 +51,14 @@ def storable(sentence: str) -> str:
 
 
 def storable_json(value: object) -> object:
-    """Return the JSON value with every text in it `storable`: no database holds NUL or lone surrogates in JSON."""
+    """Return the JSON value with every text in it `storable`: no database holds NUL or lone surrogates in JSON.
+
+    Numbers that JSON does not have become texts: `inf`, `-inf` and `nan`.
+    """
     if isinstance(value, str):
         return storable(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, Mapping):
         return {storable(str(key)): storable_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

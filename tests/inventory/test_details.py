@@ -21,6 +21,7 @@ from aclweb.clusters import (
     ListedGroup,
 )
 from aclweb.clusters import DetailKind as Kind
+from aclweb.inventory.details import limits_words, storing
 from aclweb.inventory.models import DetailsRead, StoredDetail, StoredGroup
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import sync
@@ -219,3 +220,47 @@ def test_a_group_of_which_no_broker_answers_does_not_hold_up_the_others(answers,
 
     assert [asked[0] for asked in answers.asked_about] == ["a", "b"]
     assert StoredGroup.objects.get(name="a").described_at is None
+
+
+@pytest.mark.parametrize(("value", "stored"), [(float("inf"), "inf"), (float("nan"), "nan")])
+def test_a_limit_that_json_does_not_have_holds_up_no_list(answers, cluster, value, stored):
+    quota = Detail("user erin", user="erin", facts={"limits": {"producer_byte_rate": value}})
+    answers.details = Details(
+        {Kind.QUOTAS: DetailList(Known.ALL, (quota,)), Kind.TOKENS: DetailList(Known.ALL)}, None
+    )
+    sync(cluster)
+
+    row = StoredDetail.objects.get(kind="quotas")
+    assert row.facts == {"limits": {"producer_byte_rate": stored}}
+    assert "producer_byte_rate" in limits_words(row)
+    assert DetailsRead.objects.get(kind="tokens").known == "all"
+
+
+def test_a_list_that_was_stored_by_half_is_stored_whole_by_the_next_read(answers, cluster, monkeypatch):
+    answers.details = told(ERIN)
+    sync(cluster)
+    answers.details = told(DAVE)
+    with monkeypatch.context() as cut:
+        cut.setattr(storing, "insert", fail)
+        read_again(cluster)
+    assert there(cluster) == []
+    answers.details = told(ERIN)  # as before the cut
+    read_again(cluster)
+
+    assert there(cluster) == ["erin"]
+
+
+def fail(*_given: Any) -> None:
+    raise OSError("The database is gone.")
+
+
+def test_an_older_sync_takes_nothing_back_that_a_later_one_stored(answers, cluster):
+    answers.details = told(ERIN)
+    sync(cluster)
+    stored = DetailsRead.objects.get(kind="scram-users")
+    DetailsRead.objects.update(reading=stored.reading + 2)
+    answers.details = told(DAVE)
+    read_again(cluster)
+
+    assert there(cluster) == ["erin"]
+    assert DetailsRead.objects.get(kind="scram-users").digest == stored.digest

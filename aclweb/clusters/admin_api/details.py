@@ -5,6 +5,7 @@ The HMAC of a delegation token is a secret: it is dropped where the answer is re
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -172,7 +173,8 @@ class _Reader:
                 continue
             if answer.error_code in COORDINATOR_LOADING:
                 silent += 1
-            elif answer.error_code != NONE:
+                continue
+            if answer.error_code != NONE:
                 return self._code(what, answer.error_code)
             answered += 1
             found |= {each.transactional_id for each in answer.transaction_states}
@@ -224,12 +226,19 @@ _ENTITIES = ("user", "client-id", "ip")
 def _quota(entry: Any) -> Detail:
     entity = {each.entity_type: each.entity_name for each in entry.entity}
     in_order = sorted(entity, key=lambda kind: (_ENTITIES.index(kind) if kind in _ENTITIES else 9, kind))
-    name = ", ".join(
-        f"every other {kind}" if entity[kind] is None else f"{kind} {entity[kind]}" for kind in in_order
-    )
+    name = ", ".join(_entity_words(kind, entity[kind]) for kind in in_order)
     limits = {each.key: each.value for each in entry.values}
     facts: dict[str, object] = {"entity": {kind: entity[kind] for kind in in_order}, "limits": limits}
     return Detail(name, user=entity.get("user") or "", facts=facts)
+
+
+def _entity_words(kind: str, name: str | None) -> str:
+    """Return one part of whom a quota is for: no two quotas have the same words."""
+    if name is None:
+        return f"every other {kind}"
+    # `alice, client-id app` may be one user, or a user and a client id.
+    is_plain = name and not {",", '"'} & set(name)
+    return f"{kind} {name if is_plain else json.dumps(name, ensure_ascii=False)}"
 
 
 def _token(each: Any) -> Detail:

@@ -104,6 +104,9 @@ def _store_list(cluster: Cluster, kind: DetailKind, found: DetailList, now: date
         return
     digest = _digest(found.details)
     if digest != row.digest:
+        # Cleared first: rows that are half stored must not look like those of the digest.
+        if not mine.update(digest=""):
+            return
         _store_details(cluster, kind, found, now)
     mine.update(**told, count=len(found.details), digest=digest)
 

@@ -226,7 +226,14 @@ def mechanisms_words(each: StoredDetail) -> str:
 def limits_words(each: StoredDetail) -> str:
     """Return what a quota allows at most, such as `producer_byte_rate 1,024`."""
     found = each.facts.get("limits", {})
-    return ", ".join(f"{key} {value:,.15g}" for key, value in sorted(found.items()))
+    return ", ".join(f"{key} {_limit_words(value)}" for key, value in sorted(found.items()))
+
+
+def _limit_words(value: float | str) -> str:
+    """Return the words of a limit; brokers also take numbers that JSON does not have, which are stored as texts."""
+    if isinstance(value, str):
+        return {"inf": "without limit", "nan": "not a number"}.get(value, value)
+    return f"{value:,.15g}"
 
 
 def expiry_words(token: StoredDetail, which: str = "expires") -> str:
