@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 import time
@@ -149,6 +150,28 @@ def test_each_answer_without_a_token_has_its_sentence(idp, status, body, sentenc
     idp.behave = lambda handler: answer(handler, status, json.dumps(body).encode())
 
     assert sentence in refusal(credentials(idp))
+
+
+def jwt(claims: bytes) -> bytes:
+    middle = base64.urlsafe_b64encode(claims).rstrip(b"=").decode()
+    return json.dumps({"access_token": f"a.{middle}.c", "expires_in": 300}).encode()
+
+
+def test_an_answer_nested_without_end_is_no_token_and_claims_so_nested_name_nobody(idp):
+    deep = b"[" * 200_000
+
+    idp.behave = lambda handler: answer(handler, 200, deep)
+    assert "answered without a bearer token" in refusal(credentials(idp))
+
+    idp.behave = lambda handler: answer(handler, 200, jwt(deep))
+    assert Tokens().get(credentials(idp), 20).subject is None
+
+
+def test_a_subject_that_is_no_name_names_nobody(idp):
+    for subject in ("x" * 501, "", 7, ["a"]):
+        claims = json.dumps({"sub": subject}).encode()
+        idp.behave = lambda handler, claims=claims: answer(handler, 200, jwt(claims))
+        assert Tokens().get(credentials(idp), 20).subject is None
 
 
 def test_what_does_not_answer_has_its_sentence(idp):

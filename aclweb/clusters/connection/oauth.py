@@ -29,6 +29,8 @@ MECHANISM = "OAUTHBEARER"
 _LARGEST_ANSWER = 1_000_000
 # A token is not used any more in the last part of its life, and at most so many seconds of it.
 _LAST_PART, _LAST_SECONDS = 0.2, 60.0
+# A longer name of a client is not kept: it is stored with the test of a connection, and shown.
+_LONGEST_SUBJECT = 500
 # RFC 6750: nothing else can be told apart from the rest of the message to the broker.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _ERRORS = {
@@ -156,7 +158,7 @@ def _ask(asked: ClientCredentials, timeout_seconds: float, clock: Callable[[], f
     subject = claims.get("sub")
     return Token(
         text,
-        subject if isinstance(subject, str) and subject else None,
+        subject if isinstance(subject, str) and 0 < len(subject) <= _LONGEST_SUBJECT else None,
         lifetime,
         begun + lifetime - margin if lifetime is not None else begun,
     )
@@ -256,7 +258,7 @@ def _basic(asked: ClientCredentials) -> str:
 def _as_json(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second of arrays in arrays, in their thousands
         return {}
     return found if isinstance(found, dict) else {}
 
