@@ -17,6 +17,7 @@ from aclweb.inventory import lists
 from aclweb.inventory.admin import principal_names
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
+from aclweb.web.clusters.csv_files import MOST_BYTES
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers, topics
 
@@ -115,6 +116,34 @@ def test_a_file_is_shown_before_it_is_loaded_and_recorded(client, dot, named):
     event = Event.objects.latest("sequence")
     assert (event.verb, event.actor) == ("principals.named", "dot")
     assert client.get(f"{PAGE}export/").content.decode().splitlines()[0] == "principal,name"
+
+
+def test_a_large_file_is_stored_as_it_was_shown(client, dot, named):
+    client.force_login(dot)
+    rows = "principal,name\n" + "".join(f"User:{n},Größe ÄÖÜ {n}\n" for n in range(20_000))
+    assert len(rows.encode()) < MOST_BYTES
+
+    shown = client.post(f"{PAGE}load/", {"file": SimpleUploadedFile("p.csv", rows.encode())})
+    form = shown.content.decode().partition('name="store"')[0].rpartition("<form")[2]
+    held = unescape(shown.content.decode().split('<textarea name="csv" hidden>')[1].split("</textarea>")[0])
+    sent = client.post(f"{PAGE}load/", {"csv": held.replace("\n", "\r\n"), "store": "1"})
+
+    # Text with letters beyond ASCII is three to nine times as long in a form of the other kind, and refused.
+    assert 'enctype="multipart/form-data"' in form
+    assert sent.status_code == 302
+    assert named.principal_names.count() == 20_000
+
+
+def test_a_large_bad_file_is_not_said_to_stay(client, dot, named):
+    client.force_login(dot)
+    rows = "principal,name\n" + "bad\n" * 50_000
+
+    refused = client.post(f"{PAGE}load/", {"csv": rows})
+
+    assert refused.status_code == 422
+    assert "the file stays in the box below" not in text(refused)
+    assert "so it is not put back here" in text(refused)
+    assert "and 49,980 more" in text(refused)
 
 
 def test_one_name_is_given_and_taken_on_the_page(client, dot, cho, named):

@@ -60,6 +60,16 @@ class Loading:
             f"{_rows(len(self.removed))} removed, {number_of(self.same, 'row stays', 'rows stay')}"
         )
 
+    @property
+    def examples(self) -> tuple[tuple[str, str, str], ...]:
+        """What happens to each row, as (add, change or remove; which names it is about; what it says)."""
+        gone = [{name: getattr(row, name) for name in FIELDS} for row in self.removed]
+        return tuple(
+            (sign, named(row), told(row))
+            for sign, rows in (("add", self.added), ("change", self.changed), ("remove", gone))
+            for row in rows
+        )
+
 
 def add(*, actor: trail.Named | str, cluster: Cluster, **given: str) -> OwnedNames:
     """Add a row and return it; given: values of FIELDS. Raises OwnerError."""

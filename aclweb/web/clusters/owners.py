@@ -14,19 +14,20 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import NotationError
 from aclweb.inventory.admin import owners
 from aclweb.inventory.models import Cluster, OwnedNames
+from aclweb.web.clusters import csv_files
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
-from aclweb.web.shell.uploads import uploaded_text
 
 ROWS_A_PAGE = 40
-MOST_FAULTS = 20
-"""So many bad lines of a file are told at once."""
-PREVIEWED = 20
-MOST_BYTES = 1024 * 1024
-"""Of a file; the page that shows what it would change holds it until it is loaded."""
+_FILE = csv_files.CsvFile(
+    text_field="rows",
+    command="owners",
+    read=owners.read,
+    preview=owners.loading,
+    store=lambda actor, cluster, rows: owners.load(actor=actor, cluster=cluster, rows=rows),
+)
 _NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
 _SELECT = {"class": "form-select"}
 
@@ -123,47 +124,17 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def load(request: HttpRequest, slug: str) -> HttpResponse:
-    """Read a file and say what it would change; with `store`, change it.
-
-    Nothing is stored of a file with a bad line.
-    """
+    """Say what a file would change; with `store`, change it."""
     cluster = access.cluster_or_404(request.user, slug)
     access.require(request.user, "administer", cluster)
     if request.method == "GET":
         # After a new sign-in.
         return redirect("owners", slug=slug)
-    text, fault = _text_sent(request)
-    loaded: dict[str, Any] = {"text": text}
-    try:
-        if fault:
-            raise NotationError(fault)
-        rows = owners.read(text, "line")
-    except NotationError as error:
-        loaded |= {
-            "faults": error.messages[:MOST_FAULTS],
-            "more_faults": max(0, len(error.messages) - MOST_FAULTS),
-        }
-        return _page(request, cluster, OwnerForm(), loaded=loaded, status=422)
-    if "store" in request.POST:
-        found = owners.load(actor=_person(request), cluster=cluster, rows=rows)
-        messages.success(request, f"Loaded: {found.sentence}.")
+    loaded = csv_files.load(request, cluster, _FILE)
+    if loaded.stored:
+        messages.success(request, loaded.stored)
         return redirect("owners", slug=slug)
-    found = owners.loading(cluster, rows)
-    goes = [_of(row) for row in found.removed]
-    changes = [("add", row) for row in found.added] + [("change", row) for row in found.changed]
-    changes += [("remove", row) for row in goes]
-    loaded |= {
-        "found": found,
-        "changes": [(sign, owners.named(row), owners.told(row)) for sign, row in changes[:PREVIEWED]],
-        "more_changes": max(0, len(changes) - PREVIEWED),
-    }
-    return _page(request, cluster, OwnerForm(), loaded=loaded)
-
-
-def _text_sent(request: HttpRequest) -> tuple[str, str]:
-    """Return the text of the file or of the box, and what is wrong with it."""
-    text, fault = uploaded_text(request, "file", most_bytes=MOST_BYTES, instead="more by `manage.py owners`")
-    return (request.POST.get("rows", "").replace("\r\n", "\n") if text is None else text), fault
+    return _page(request, cluster, OwnerForm(), loaded=loaded.shown, status=loaded.status)
 
 
 def _saved(request: HttpRequest, cluster: Cluster, row: OwnedNames | None) -> HttpResponse:

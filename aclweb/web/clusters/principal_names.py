@@ -15,17 +15,19 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import NotationError
 from aclweb.inventory.admin import principal_names
 from aclweb.inventory.models import Cluster
+from aclweb.web.clusters import csv_files
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
-from aclweb.web.shell.uploads import uploaded_text
 
-MOST_FAULTS = 20
-"""So many bad lines of a file are told at once."""
-PREVIEWED = 20
-MOST_BYTES = 2 * 1024 * 1024
+_FILE = csv_files.CsvFile(
+    text_field="csv",
+    command="principal_names",
+    read=principal_names.read,
+    preview=principal_names.naming,
+    store=lambda actor, cluster, names: principal_names.load(actor=actor, cluster=cluster, names=names),
+)
 _NAME = {"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
 
 
@@ -86,35 +88,16 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def load(request: HttpRequest, slug: str) -> HttpResponse:
-    """Read a file and say what it would change; with `store`, change it. Nothing is stored with a bad line."""
+    """Say what a file would change; with `store`, change it."""
     cluster = access.cluster_or_404(request.user, slug)
     access.require(request.user, "administer", cluster)
     if request.method == "GET":  # after a new sign-in
         return redirect("principal-names", slug=slug)
-    text, fault = uploaded_text(
-        request, "file", most_bytes=MOST_BYTES, instead="more by `manage.py principal_names`"
-    )
-    text = request.POST.get("csv", "").replace("\r\n", "\n") if text is None else text
-    loaded: dict[str, Any] = {"text": text}
-    try:
-        if fault:
-            raise NotationError(fault)
-        names = principal_names.read(text, "line")
-    except NotationError as error:
-        loaded["faults"] = error.messages[:MOST_FAULTS]
-        loaded["more_faults"] = max(0, len(error.messages) - MOST_FAULTS)
-        return _page(request, cluster, NameForm(), loaded=loaded, status=422)
-    if "store" in request.POST:
-        found = principal_names.load(actor=_person(request), cluster=cluster, names=names)
-        messages.success(request, f"Loaded: {found.sentence}.")
+    loaded = csv_files.load(request, cluster, _FILE)
+    if loaded.stored:
+        messages.success(request, loaded.stored)
         return redirect("principal-names", slug=slug)
-    found = principal_names.naming(cluster, names)
-    loaded |= {
-        "found": found,
-        "changes": found.examples[:PREVIEWED],
-        "more_changes": max(0, len(found.examples) - PREVIEWED),
-    }
-    return _page(request, cluster, NameForm(), loaded=loaded)
+    return _page(request, cluster, NameForm(), loaded=loaded.shown, status=loaded.status)
 
 
 def _page(
