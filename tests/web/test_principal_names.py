@@ -146,12 +146,24 @@ def test_a_large_bad_file_is_not_said_to_stay(client, dot, named):
     assert "and 49,980 more" in text(refused)
 
 
+def test_edit_shows_the_name_so_that_saving_keeps_it(client, dot, named):
+    client.force_login(dot)
+
+    form = client.get(PAGE, {"principal": ID}).context["form"]
+    client.post(PAGE, form.initial)
+
+    assert form.initial == {"principal": ID, "name": NAME}
+    assert dict(named.principal_names.values_list("principal", "name")) == {ID: NAME}
+
+
 def test_one_name_is_given_and_taken_on_the_page(client, dot, cho, named):
     client.force_login(dot)
     assert client.post(PAGE, {"principal": "User:7", "name": "seven"}).status_code == 302
     refused = client.post(PAGE, {"principal": "7", "name": "seven"})
     assert (refused.status_code, "write it as User:7." in text(refused)) == (422, True)
     client.post(PAGE, {"principal": ID, "name": ""})
+    hidden = client.post(PAGE, {"principal": "User:9\0", "name": "nine"})
+    assert (hidden.status_code, "Null characters are not allowed" in text(hidden)) == (422, True)
     assert dict(named.principal_names.values_list("principal", "name")) == {"User:7": "seven"}
 
     client.force_login(cho)
@@ -188,6 +200,11 @@ def test_the_api_lists_and_replaces_them_and_names_principals(client, dot, cho, 
 
     bad = client.put(API, {"names": {"7": "seven"}}, content_type="application/json")
     assert (bad.status_code, list(bad.json())) == (400, ["names"])
+    twice = client.put(API, {"names": {"User:7": "a", "User:7 ": "b"}}, content_type="application/json")
+    assert (twice.status_code, twice.json()) == (
+        400,
+        {"names": ["names:2: 'User:7' has a name already; keep one."]},
+    )
     good = client.put(API, {"names": {"User:7": " seven "}}, content_type="application/json")
     assert good.json() == {"added": 1, "changed": 0, "removed": 1, "same": 0}
     assert dict(named.principal_names.values_list("principal", "name")) == {"User:7": "seven"}

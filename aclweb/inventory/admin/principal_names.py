@@ -95,10 +95,14 @@ def read(text: str, source: str) -> dict[str, str]:
 def checked(names: Mapping[str, str]) -> dict[str, str]:
     """Return names without outer white space; raises NotationError with a sentence for each that cannot be kept."""
     problems = Problems("names")
-    found = {principal.strip(): name.strip() for principal, name in names.items()}
-    for place, (principal, name) in enumerate(found.items(), start=1):
+    found: dict[str, str] = {}
+    for place, (given, called) in enumerate(names.items(), start=1):
+        principal, name = given.strip(), called.strip()
         if faults := _faults(principal, name):
             problems.add(place, " ".join(faults.values()))
+        elif principal in found:
+            problems.add(place, f"{shown(principal)} has a name already; keep one.")
+        found[principal] = name
     if len(found) > MOST_ROWS:
         raise NotationError(f"{len(found):,} names are given; up to {MOST_ROWS:,} fit.")
     problems.raise_if_any()

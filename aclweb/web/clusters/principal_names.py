@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.inventory import lists
 from aclweb.inventory.admin import principal_names
 from aclweb.inventory.models import Cluster
 from aclweb.web.clusters import csv_files
@@ -54,10 +55,13 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     """List the names; give one principal a name, or take it away."""
     cluster = access.cluster_or_404(request.user, slug)
     if request.method == "GET":
-        return _page(request, cluster, NameForm(initial={"principal": request.GET.get("principal", "")}))
+        principal = request.GET.get("principal", "")
+        asked = {"principal": principal, "name": lists.called(cluster, principal)}
+        return _page(request, cluster, NameForm(initial=asked))
     access.require(request.user, "administer", cluster)
     form = NameForm(request.POST)
-    form.is_valid()
+    if not form.is_valid():
+        return _page(request, cluster, form, status=422)
     given = form.cleaned_data
     try:
         changed = principal_names.name_one(
