@@ -492,6 +492,28 @@ def test_a_stored_client_secret_goes_nowhere_else(root, settings, given, sentenc
     assert sentence in text(refused)
 
 
+def test_how_id_and_secret_are_sent_is_a_field_and_stays(root, settings):
+    settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT]
+    url_encoded = "sasl.oauthbearer.header.urlencode"
+
+    refused = root.post(NEW, BY_TOKEN | {"token_client": "realm:aclweb"})
+    root.post(NEW, BY_TOKEN | {"token_client": "realm:aclweb", "token_urlencode": "on"})
+    page = root.get("/c/prod-eu/connection/")
+    cluster = Cluster.objects.get(slug="prod-eu")
+    same = as_stored(cluster, protocol="SASL_SSL", mechanism="OAUTHBEARER", token_client="realm:aclweb",
+                     token_endpoint=ENDPOINT, name="renamed")  # fmt: skip
+    kept = root.post("/c/prod-eu/connection/", same | {"token_urlencode": "on"})
+    options = connection_of(Cluster.objects.get(slug="prod-eu")).options
+    gone = root.post("/c/prod-eu/connection/", same | {"token_client": "aclweb"})
+
+    assert f"holds a colon, which needs {url_encoded}=true" in text(refused)
+    assert '<details class="fold" open>' in text(refused)
+    assert page.context["form"]["token_urlencode"].value() is True
+    assert (kept.status_code, options[url_encoded]) == (302, "true")
+    assert gone.status_code == 302
+    assert url_encoded not in connection_of(Cluster.objects.get(slug="prod-eu")).options
+
+
 def test_another_mechanism_forgets_the_client_secret(root, settings):
     settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT]
     root.post(NEW, BY_TOKEN)

@@ -26,6 +26,7 @@ from aclweb.clusters.connection import (
     LARGEST_FILE,
     SCOPE,
     TOKEN_OPTIONS,
+    URLENCODE,
     OptionsFileError,
     pem,
     pem_text,
@@ -55,6 +56,7 @@ SETTINGS = {
     "token_secret": CLIENT_SECRET,
     "token_scope": SCOPE,
     "token_ca": pem.TOKEN_CA,
+    "token_urlencode": URLENCODE,
     "client_id": "client.id",
     "timeout": "request.timeout.ms",
 }
@@ -169,6 +171,10 @@ class ConnectionForm(forms.Form):
         widget=forms.FileInput(attrs=_FILE),
         help_text=f"{pem.TOKEN_CA}: a PEM file with its authority. Without one, public authorities are trusted.",
     )
+    token_urlencode = forms.BooleanField(
+        label=f"Encode id and secret for the header ({URLENCODE}=true), as some identity providers need",
+        required=False,
+    )
     without_token_ca = forms.BooleanField(
         label="Trust public authorities at the token endpoint instead of the stored one", required=False
     )
@@ -267,11 +273,13 @@ class ConnectionForm(forms.Form):
         same_kind = cluster.kind == self.kind.name
         authorizer = cluster.authorizer if same_kind else self.kind.default_authorizer
         is_version = same_kind or known_version(authorizer, cluster.kafka_version) is not None
-        shown = {
+        shown: dict[str, Any] = {
             name: self.stored.get(setting, "")
             for name, setting in SETTINGS.items()
             if setting not in _KEPT_WHERE_EMPTY and (same_kind or setting not in _LOGIN)
         }
+        if "token_urlencode" in shown:
+            shown["token_urlencode"] = shown["token_urlencode"].lower() == "true"
         return shown | {
             "name": cluster.name,
             "address": cluster.address if same_kind else "",
@@ -293,6 +301,9 @@ class ConnectionForm(forms.Form):
 
     def clean_token_ca(self) -> str:
         return self._pem("token_ca")
+
+    def clean_token_urlencode(self) -> str:
+        return "true" if self.cleaned_data["token_urlencode"] else ""
 
     def _pem(self, name: str) -> str:
         file: UploadedFile[bytes] | None = self.cleaned_data[name]
@@ -394,6 +405,11 @@ class ConnectionForm(forms.Form):
     def uses_tokens(self) -> bool:
         """Whether the login that is shown is one with tokens."""
         return "mechanism" in self.fields and self["mechanism"].value() == BY_TOKEN
+
+    @property
+    def has_token_errors(self) -> bool:
+        """Whether a sentence is at one of the fields of tokens."""
+        return any(name.startswith("token_") for name in self.errors)
 
     def compare(self, actor: User) -> Move | None:
         """Have a worker read the cluster so and compare it with what is stored; None where a field is wrong."""
