@@ -184,7 +184,7 @@ class Crawl:
         else:
             target, _, fragment = action.address.partition("#")
             answer = self._get(target, action.fields, headers, follow=True)
-            status, end = answer.status_code, target
+            status, end = answer.status_code, _where_it_ends(answer, target)
             if answer.get("Content-Disposition", "").startswith("attachment"):
                 if not b"".join(answer):
                     self.wrong.append(f"{address}: {action.source} downloads nothing ({target})")
@@ -196,7 +196,7 @@ class Crawl:
             if fragment and not action.swaps and f'id="{fragment}"' not in html:
                 self.wrong.append(f"{address}: {action.source} leads to #{fragment}, which is not there")
             if status < 400 and not action.swaps:
-                self._later(target, html)
+                self._later(target, end, html)
         if status >= 400:
             told = dict(action.fields) or action.address
             self.wrong.append(f"{address}: {action.source} answers {status} ({told!r:.300}) {_reason(html)}")
@@ -263,12 +263,12 @@ class Crawl:
             return LISTING
         return TYPED.get(name, "")
 
-    def _later(self, target: str, html: str) -> None:
+    def _later(self, target: str, end: str, html: str) -> None:
         if target not in self._seen and not self.has_opened(target):
             self._opened[_kind_of_page(target)] += 1
             self._seen.add(target)
             if self.goes_on:
-                self._waiting.append((target, html))
+                self._waiting.append((end, html))
 
     def _kind(self, address: str, action: Action) -> tuple[object, ...] | None:
         route = _route(action.path)
@@ -310,6 +310,12 @@ def _where(address: str) -> str:
     """Return the part of an address that makes a state of its own: the cluster, or the change."""
     found = re.match(r"/(?:c|changes)/([^/]+)/", address)
     return found[1] if found else ""
+
+
+def _where_it_ends(answer: Any, target: str) -> str:
+    """Return the address that the browser then shows: its links that name no page lead on from there."""
+    *_, (end, _) = getattr(answer, "redirect_chain", None) or [(target, 302)]
+    return str(end)
 
 
 def _reason(html: str) -> str:
