@@ -103,7 +103,11 @@ class DescribedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What brokers told: a list for each kind, and the groups; None where groups cannot be listed."""
+    """What brokers told: a list for each kind, and the groups; None where groups cannot be listed.
+
+    groups_of_all: whether each broker listed its groups, so that a group that is not among them is gone.
+    """
 
     lists: Mapping[DetailKind, DetailList]
     groups: tuple[ListedGroup, ...] | None
+    groups_of_all: bool = True

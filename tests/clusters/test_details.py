@@ -5,15 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from kafka import KafkaAdminClient
 from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
+from kafka.protocol.admin import ListTransactionsRequest
 
 from aclweb.acl.model import AuthorizerSettings
 from aclweb.clusters import DetailKind as Kind
 from aclweb.clusters import Details, GroupType, Known, ListedGroup
+from aclweb.clusters.admin_api import details
 from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api.messages import COORDINATOR_LOADING
+from aclweb.clusters.admin_api.session import Node
+from aclweb.clusters.client import Login
 from devstack.servers import KafkaBroker
 from tests.builders import allow, deny
 from tests.clusters import joining
@@ -216,3 +222,22 @@ def test_a_group_that_is_gone_is_not_described(broker, fresh):
         assert [each.name for each in client.describe_groups([ListedGroup("gone"), ListedGroup(fresh)])] == [
             fresh
         ]
+
+
+@pytest.mark.parametrize("loading", [1, 2])
+def test_brokers_that_are_still_loading_list_no_transactional_ids_and_prove_nothing(loading):
+    nodes = (Node(1, "one:9092"), Node(2, "two:9092"))
+    busy = SimpleNamespace(error_code=COORDINATOR_LOADING[0], transaction_states=[])
+    ready = SimpleNamespace(error_code=0, transaction_states=[SimpleNamespace(transactional_id="pay")])
+    session = SimpleNamespace(
+        nodes=nodes,
+        answering=lambda: nodes,
+        offers=lambda request: request is ListTransactionsRequest,
+        ask=lambda _make, _what, *, node: busy if node.number <= loading else ready,
+    )
+
+    found = details.read_lists(session, Login(), lambda *_: True)[Kind.TRANSACTIONAL_IDS]
+
+    assert found.has_failed is (loading == 2)
+    assert found.known is (Known.UNKNOWN if loading == 2 else Known.VISIBLE)
+    assert [each.name for each in found.details] == ["pay"] * (2 - loading)

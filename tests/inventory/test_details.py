@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -172,6 +173,10 @@ def test_groups_are_stored_with_their_types_and_members(answers, cluster):
         1,
     )
     assert (shop.type, shop.members, shop.described_at) == ("share", None, None)
+
+    answers.details = replace(told(groups=(ListedGroup("shop"),)), groups_of_all=False)
+    read_again(cluster)  # the broker of billing did not answer
+    assert StoredGroup.objects.get(name="billing").members_total == 1
 
     answers.details = told(groups=(ListedGroup("shop", GroupType.CONSUMER),))
     read_again(cluster)

@@ -339,7 +339,7 @@ class AdminClient:
             return sees_all(login, self._acls_for(login, kind), known, kind, *operations)
 
         groups = None if self._groups_of_all is None else tuple(group for _, group in self._groups.values())
-        return Details(details.read_lists(self._session, login, sees), groups)
+        return Details(details.read_lists(self._session, login, sees), groups, bool(self._groups_of_all))
 
     def _acls_for(self, login: Login, kind: ResourceType) -> tuple[AclBinding, ...]:
         """Return the ACLs on which it depends now which resources of this type the login sees.

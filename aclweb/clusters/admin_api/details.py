@@ -111,7 +111,8 @@ class _Reader:
         if self.login.operations is None or Operation.DESCRIBE not in self.login.operations:
             sentence = "Brokers list SCRAM users only to a login with Describe on the cluster."
             return DetailList(Known.UNKNOWN, sentence=sentence, command=self._grant("Describe", "--cluster"))
-        for node in session.nodes:  # on ZooKeeper only the controller answers
+        # On ZooKeeper only the controller answers.
+        for node in session.answering() or session.nodes:
             answer = session.ask(
                 lambda: DescribeUserScramCredentialsRequest(users=None), "its SCRAM users", node=node
             )

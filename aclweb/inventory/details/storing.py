@@ -64,7 +64,7 @@ def read(
         for kind, each in found.lists.items():
             _store_list(cluster, kind, each, now, number)
         if found.groups is not None:
-            _store_groups(cluster, found.groups)
+            _store_groups(cluster, found.groups, are_all=found.groups_of_all)
             chosen = _next_groups(cluster, {group.name: group for group in found.groups})
             _store_members(cluster, client.describe_groups(chosen))
             _note_tried(cluster, chosen)
@@ -164,8 +164,11 @@ def _over(keys: Sequence[int], now: datetime) -> None:
             StoredDetail.objects.filter(pk__in=some).update(gone_at=now)
 
 
-def _store_groups(cluster: Cluster, groups: Iterable[ListedGroup]) -> None:
-    """Bring the groups and their types up to date; groups that are not listed any more are forgotten."""
+def _store_groups(cluster: Cluster, groups: Iterable[ListedGroup], *, are_all: bool) -> None:
+    """Bring the groups and their types up to date; groups that no broker lists any more are forgotten.
+
+    are_all: whether each broker listed its groups. Those of a broker that did not answer may still be there.
+    """
     rows = StoredGroup.objects.filter(cluster=cluster)
     stored = {key: (pk, kind) for key, pk, kind in rows.values_list("key", "pk", "type")}
     listed = {key_of(group.name): group for group in groups}
@@ -185,7 +188,8 @@ def _store_groups(cluster: Cluster, groups: Iterable[ListedGroup]) -> None:
         for chunk in _chunks(keys, _KEYS_AT_ONCE):
             with in_turn():
                 StoredGroup.objects.filter(pk__in=chunk).update(type=kind)
-    for chunk in _chunks([pk for key, (pk, _) in stored.items() if key not in listed], _KEYS_AT_ONCE):
+    gone = [pk for key, (pk, _) in stored.items() if key not in listed] if are_all else []
+    for chunk in _chunks(gone, _KEYS_AT_ONCE):
         with in_turn():
             StoredGroup.objects.filter(pk__in=chunk).delete()
 
