@@ -4,6 +4,7 @@ import heapq
 import itertools
 import random
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from aclweb.clusters import ClusterState
+from aclweb.clusters import ClusterState, Earlier, TopicInfo
 from aclweb.inventory import leases, tasks
 from aclweb.inventory.lists.cluster_status import status
 from aclweb.inventory.models import Cluster
@@ -156,6 +157,20 @@ def test_failures_back_off_to_ten_minutes_and_one_success_ends_that(cluster, set
     cluster.refresh_from_db()
     assert cluster.failures == 0
     assert (cluster.next_sync_at - cluster.tried_at).total_seconds() <= INTERVAL + 1
+
+
+def test_an_edit_that_is_told_of_while_a_cluster_recovers_is_not_put_off(cluster):
+    @dataclass
+    class Recovering(Answers):
+        def read_topics(self, earlier: Earlier | None = None) -> tuple[TopicInfo, ...]:
+            scheduling.ring(cluster.pk, whole=False)
+            return super().read_topics(earlier)
+
+    sync(cluster, client=Answers(fails={"describe": trouble(ClusterState.UNREACHABLE)}))
+    sync(cluster, client=Recovering([allow("User:bob", "READ", "orders")]))
+
+    assert cluster.failures == 0
+    assert scheduling.due().filter(pk=cluster.pk).exists()
 
 
 def test_the_page_tells_when_a_dead_cluster_is_tried_again(cluster):

@@ -52,6 +52,11 @@ class Snapshot:
     topics_stay: bool = False
     marks: Mapping[str, object] | None = None
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether anything of it is only what has changed since the last sync."""
+        return self.acls.patterns is not None or self.topics_stay
+
 
 @dataclass(frozen=True)
 class Acls:

@@ -73,7 +73,9 @@ def sync(
         failed = _fail(cluster, number, error)
         history.keep(cluster, failed, began_at=began_at, seconds=time.monotonic() - began, whole=True)
         return failed
-    result = store(cluster, Sync(number, snapshot, cause, expected, accepted_by, began))
+    result = store(
+        cluster, Sync(number, last.row.reading_stored, snapshot, cause, expected, accepted_by, began)
+    )
     whole = snapshot.acls.patterns is None
     history.keep(cluster, result, began_at=began_at, seconds=time.monotonic() - began, whole=whole)
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Case, F, When
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from aclweb.acl.model import Delta
@@ -36,6 +38,9 @@ logger = logging.getLogger(__name__)
 OURS = Revision.Cause.OURS
 
 _STORE_TRIES = 4
+_NOT_BUILT_ON = (
+    "Another snapshot was stored meanwhile, so this one, which had only what changed before, was dropped."
+)
 
 trail.register(
     "cluster.changed",
@@ -47,12 +52,14 @@ trail.register(
 class Sync:
     """One sync that is to be stored.
 
-    number: its place among the syncs of the cluster. expected: what aclweb itself has just
+    number: its place among the syncs of the cluster. after: that of the stored one that it builds on, where it read
+    only what has changed since. expected: what aclweb itself has just
     written. accepted_by: who accepts the quarantined snapshot, if this one loses no more.
     began: by the monotonic clock, in seconds.
     """
 
     number: int
+    after: int
     snapshot: Snapshot
     cause: Revision.Cause
     expected: Delta | None
@@ -107,6 +114,8 @@ def _store_once(cluster: Cluster, sync: Sync) -> SyncResult:
     row = Cluster.objects.select_related("revision").get(pk=cluster.pk)
     if sync.number <= row.reading_stored:
         return _dropped(row)
+    if sync.snapshot.is_partial and sync.after != row.reading_stored:
+        return _dropped(row, _NOT_BUILT_ON)
     staging.clear(row)
     compared = _compare(row, sync)
     if (
@@ -280,9 +289,15 @@ def _bring_up_to_date(
 
 
 def _reached(row: Cluster) -> None:
-    """Have a cluster that answers again synced at the usual interval. row: as it is now, and locked."""
+    """Have a cluster that answers again synced at the usual interval, or at once where somebody has asked meanwhile.
+
+    row: as it is now, and locked.
+    """
     if row.failures:
-        Cluster.objects.filter(pk=row.pk).update(failures=0, next_sync_at=scheduling.after_recovery())
+        is_not_due = When(next_sync_at__gt=Now(), then=scheduling.after_recovery())
+        Cluster.objects.filter(pk=row.pk).update(
+            failures=0, next_sync_at=Case(is_not_due, default=F("next_sync_at"))
+        )
 
 
 _READ_FIELDS = [
