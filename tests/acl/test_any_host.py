@@ -12,7 +12,7 @@ from aclweb.acl.authorizer.answers import Result
 from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.matching import host_ranges
+from aclweb.acl.matching import Matching, host_ranges
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, PatternType, PermissionType
 from tests import reference
@@ -222,3 +222,27 @@ def test_a_question_by_type_with_too_many_hosts_is_no_claim() -> None:
 
     assert few.result is HostResult.DEPENDS
     assert (many.result, many.parts) == (HostResult.UNDECIDED, ())
+
+
+def test_a_question_about_a_whole_type_looks_at_the_acls_of_its_own_session_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = [allow("User:a", "READ", f"t{n}", host=f"10.0.0.{n}") for n in range(20)] + [
+        allow("User:a", "READ", f"u{n}") for n in range(20)
+    ]
+    others = [allow(f"User:b{n}", "READ", f"t{n % 20}", host=f"10.0.1.{n % 250}") for n in range(2_000)]
+    index = AclIndex([*own, *others])
+    compared: list[str] = []
+    compare = Matching.comes_from
+    monkeypatch.setattr(
+        Matching,
+        "comes_from",
+        lambda self, acl_host, host: compared.append(acl_host) or compare(self, acl_host, host),
+    )
+
+    answer = decide_for_any_host(ask("User:a", "READ", None), index)
+
+    assert (answer.result, len(answer.parts)) == (HostResult.ALLOWED, 1)
+    assert set(answer.parts[0].determining) == set(own)
+    # The ACLs of its 20 hosts, at an address of each and of every other, for the answer and for what settles it.
+    assert len(compared) <= 2 * 20 * 21, len(compared)

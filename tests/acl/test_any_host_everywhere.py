@@ -11,17 +11,26 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
-from aclweb.acl.authorizer.answers import Result
-from aclweb.acl.authorizer.any_host import decide_for_any_host
-from aclweb.acl.authorizer.decision import decide
+from aclweb.acl.authorizer.answers import Basis, Result
+from aclweb.acl.authorizer.any_host import _able_to_count, decide_for_any_host
+from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.type_from_hosts import TypeFromHosts
 from aclweb.acl.matching.unmatchable import is_address
 from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
-from aclweb.acl.model.vocabulary import AccessRequest, AclBinding, Operation, ResourceType
+from aclweb.acl.model.vocabulary import (
+    AccessRequest,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+)
 from aclweb.acl.needs.actions import ACTIONS
 from aclweb.acl.needs.answers import assess
 from aclweb.acl.needs.any_host import assess_for_any_host
@@ -93,6 +102,44 @@ def test_any_host_is_what_all_addresses_say() -> None:
                     assert told == expected, (seed, request)
                     seen[told] += 1
     assert all(seen[result] > 5 for result in ("ALLOWED", "DENIED", "DEPENDS", "UNDECIDED")), seen
+
+
+def test_a_question_about_a_whole_type_is_settled_from_each_address_as_if_it_were_asked_there() -> None:
+    seen: Counter[str] = Counter()
+    for seed, bindings, settings in worlds(None, "glob"):
+        spread = under_several_names(random.Random(f"names {seed}"), bindings)
+        index = AclIndex(spread)
+        for principal in ("User:a", "User:zz"):
+            request = AccessRequest(principal, "*", Operation.READ, ResourceType.TOPIC, None)
+            whole = TypeFromHosts(request, index, settings, _able_to_count(request, index, settings))
+            for address in addresses(spread, settings):
+                there = replace(request, host=address)
+                decision = authorize(there, index, settings)
+                answer = decision.result, decision.basis
+                assert whole.answer(address) == decide(there, index, settings) == answer, (seed, there)
+                if decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL):
+                    told = whole.determining(address, decision.basis)
+                    assert told == decision.determining, (seed, there)
+                    seen["several"] += len(told) > 1
+                seen[decision.basis.name] += 1
+    least = {"ALLOW_ACL": 150, "DENY_ACL": 80, "UNKNOWN_VALUE": 10, "NO_ALLOW_ACL": 500, "several": 120}
+    assert all(seen[what] > count for what, count in least.items()), seen
+
+
+def under_several_names(dice: random.Random, bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
+    """Return each ACL on names of which one begins with the other, most for one principal, a few of them unknown."""
+    return tuple(
+        replace(
+            binding,
+            principal=dice.choice(("User:a", binding.principal)),
+            resource_name=name,
+            pattern_type=dice.choice((binding.pattern_type,) * 40 + (PatternType.UNKNOWN,)),
+            operation=dice.choice((Operation.READ, binding.operation)),
+            permission_type=dice.choice((binding.permission_type,) * 20 + (PermissionType.UNKNOWN,)),
+        )
+        for binding in bindings
+        for name in dice.sample(("t", "ta", "tab", "u", "", "*", "hardcode", "hard"), 3)
+    )
 
 
 def test_an_action_from_any_host_ends_as_from_all_addresses() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from aclweb.acl.authorizer.answers import Answer, Basis, Result, Vote, vote_of
 from aclweb.acl.authorizer.decision import Decision, authorize, decide
@@ -28,6 +29,8 @@ from aclweb.acl.authorizer.host_regions import (
 )
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.lists import WriteList, whole_list, written_acl
+from aclweb.acl.authorizer.scan_order import in_scan_order
+from aclweb.acl.authorizer.type_from_hosts import TypeFromHosts
 from aclweb.acl.matching import is_for, matching_of
 from aclweb.acl.model import (
     WILDCARD,
@@ -254,12 +257,15 @@ def divide_hosts(
 def _able_to_count(
     request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
 ) -> tuple[AclBinding, ...]:
-    """Return the ACLs that match this request, or may, if its host is right."""
+    """Return the ACLs that match this request, or may, if its host is right; those of a whole type in scan order."""
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
+    covering: Sequence[AclBinding]
     if request.resource_name is None:
-        covering: Sequence[AclBinding] = shelf.bindings
+        principals = matching_of(settings).principals_for(request.principal, lambda: shelf.by_principal)
+        of_session = (shelf.by_principal.get(principal, ()) for principal in dict.fromkeys(principals))
+        covering = in_scan_order(chain.from_iterable(of_session))
     else:
         covering = (*shelf.covering(request.resource_name, settings), *shelf.unknown_patterns)
     return tuple(
@@ -292,14 +298,16 @@ class _Asked:
     mine: tuple[AclBinding, ...]
 
     def answers(self, host: str) -> tuple[Answer, ...]:
+        if self._whole_type is not None:
+            return (self._whole_type.answer(host),)
         return (decide(replace(self.request, host=host), self.index, self.settings),)
 
     def determining(self, address: str, basis: Basis, hosts: Iterable[str]) -> Iterator[AclBinding]:
         """Yield the matching ACLs that settle the request from this address, which these ACL hosts admit."""
         if basis not in (Basis.DENY_ACL, Basis.ALLOW_ACL):
             return
-        if self.request.resource_name is None:
-            yield from authorize(replace(self.request, host=address), self.index, self.settings).determining
+        if self._whole_type is not None:
+            yield from self._whole_type.determining(address, basis)
             return
         vote = Vote.DENY if basis is Basis.DENY_ACL else Vote.ALLOW
         for host in (WILDCARD, *hosts):
@@ -307,6 +315,12 @@ class _Asked:
                 counts = vote_of(binding, self.request.operation) is vote
                 if counts and binding.pattern_type is not PatternType.UNKNOWN:
                     yield binding
+
+    @computed_once
+    def _whole_type(self) -> TypeFromHosts | None:
+        if self.request.resource_name is not None:
+            return None
+        return TypeFromHosts(self.request, self.index, self.settings, self.mine)
 
     @computed_once
     def _by_host(self) -> dict[str, list[AclBinding]]:

@@ -43,7 +43,7 @@ def decide_by_type(
     if not own_by_type(request, others, settings) and any(_is_own_by_type(request, b, matching) for b in own):
         # Nothing can take an ALLOW away, so one is enough and the rest need no look.
         return _allowed_answer(settings)
-    return _settle_by_type(own_by_type(request, own, settings), hardcode, settings)
+    return settle_by_type(own_by_type(request, own, settings), hardcode, settings)
 
 
 def answer_by_type(
@@ -56,10 +56,11 @@ def answer_by_type(
     """
     if not bindings:
         return settle_known(denied=False, allowed=False, covered=False, settings=settings)
-    return _settle_by_type(own_by_type(request, bindings, settings), hardcode, settings)
+    return settle_by_type(own_by_type(request, bindings, settings), hardcode, settings)
 
 
-def _settle_by_type(entries: Sequence[AclBinding], hardcode: Answer, settings: AuthorizerSettings) -> Answer:
+def settle_by_type(entries: Sequence[AclBinding], hardcode: Answer, settings: AuthorizerSettings) -> Answer:
+    """Return the answer for a type that has ACLs, of which these are for this session and operation."""
     results = {
         _allowed_by_type(_read_as(entries, PermissionType.ALLOW), hardcode, Result.UNDECIDED, settings),
         _allowed_by_type(_read_as(entries, PermissionType.DENY), hardcode, Result.ALLOWED, settings),

@@ -256,11 +256,19 @@ def _allows_by_type(
     request: AccessRequest, bindings: Sequence[AclBinding], settings: AuthorizerSettings
 ) -> tuple[AclBinding, ...]:
     """Return the ALLOWs that settle a question about a type: those on `hardcode`, or the undominated."""
-    if settings.by_type_tries_hardcode:
-        asked = replace(request, resource_name=HARDCODE)
-        at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, settings)]
-        if answer_given(asked, at_hardcode, (), settings) == BY_ALLOW_ACL:
-            return tuple(
-                binding for binding in at_hardcode if vote_on(asked, binding, settings) is Vote.ALLOW
-            )
-    return matching_of(settings).undominated(own_by_type(request, bindings, settings))
+    return allows_at_hardcode(request, bindings, settings) or matching_of(settings).undominated(
+        own_by_type(request, bindings, settings)
+    )
+
+
+def allows_at_hardcode(
+    request: AccessRequest, bindings: Sequence[AclBinding], settings: AuthorizerSettings
+) -> tuple[AclBinding, ...]:
+    """Return those of these ALLOWs that settle a question about a type by the made-up name; empty where none does."""
+    if not settings.by_type_tries_hardcode:
+        return ()
+    asked = replace(request, resource_name=HARDCODE)
+    at_hardcode = [binding for binding in bindings if covers_name(binding, HARDCODE, settings)]
+    if answer_given(asked, at_hardcode, (), settings) != BY_ALLOW_ACL:
+        return ()
+    return tuple(binding for binding in at_hardcode if vote_on(asked, binding, settings) is Vote.ALLOW)

@@ -5,6 +5,7 @@ address ranges, GLOBs, DescribeAcls filters, and what no client can ever match.
 """
 
 from aclweb.acl.matching.addresses import as_java_prints
+from aclweb.acl.matching.domination import DeniedTexts
 from aclweb.acl.matching.filters import AclFilter
 from aclweb.acl.matching.glob import (
     EVERYTHING,
@@ -75,6 +76,7 @@ __all__ = [
     "UNRANGED",
     "WITH_GLOBS",
     "AclFilter",
+    "DeniedTexts",
     "GlobSet",
     "Matching",
     "PrefixChain",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from aclweb.acl.matching.glob import STEPS_TRIED, Shape, Verdict, covers, sample_of, stranger_to
 from aclweb.acl.matching.globset import GlobSet
 from aclweb.acl.matching.patterns import shape_of
-from aclweb.acl.model import AclBinding, PatternType, PermissionType
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType
 
 STEPS_FOR_ALL = 2_000_000
 """How many steps all comparisons of globs for one question about a whole type may take together."""
@@ -20,38 +20,41 @@ _LEAST_STEPS = 2_000
 
 
 def undominated_by_text(bindings: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
-    """Return the ALLOWs that no DENY wholly covers, as Kafka compares them.
+    """Return the ALLOWs that no DENY wholly covers, as Kafka compares them."""
+    denied = DeniedTexts(binding for binding in bindings if binding.permission_type is PermissionType.DENY)
+    return tuple(
+        binding
+        for binding in bindings
+        if binding.permission_type is PermissionType.ALLOW and not denied.cover(binding)
+    )
+
+
+class DeniedTexts:
+    """The texts of some DENYs, which take one ALLOW after the other away.
 
     A literal falls to an equal DENY literal; any name falls to a DENY prefix that it starts
     with. An empty DENY prefix covers nothing here, because Kafka compares from the first
     letter on. `*` is the wildcard, which no prefix covers.
     """
-    denied_literals = names_of(bindings, PermissionType.DENY, PatternType.LITERAL)
-    denied_prefixes = names_of(bindings, PermissionType.DENY, PatternType.PREFIXED)
-    lengths = sorted({len(prefix) for prefix in denied_prefixes if prefix})
-    found: list[AclBinding] = []
-    for binding in bindings:
-        if binding.permission_type is not PermissionType.ALLOW:
-            continue
-        name = binding.resource_name
-        if binding.pattern.is_wildcard:
-            found.append(binding)
-        elif binding.pattern_type is PatternType.LITERAL and name in denied_literals:
-            continue
-        elif not any(name[:length] in denied_prefixes for length in lengths if length <= len(name)):
-            found.append(binding)
-    return tuple(found)
 
+    def __init__(self, denies: Iterable[AclBinding]) -> None:
+        self._literals: set[str] = set()
+        self._prefixes: set[str] = set()
+        for binding in denies:
+            if binding.pattern_type is PatternType.LITERAL:
+                self._literals.add(binding.resource_name)
+            elif binding.pattern_type is PatternType.PREFIXED:
+                self._prefixes.add(binding.resource_name)
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes if prefix})
 
-def names_of(
-    bindings: Iterable[AclBinding], permission: PermissionType, pattern_type: PatternType
-) -> set[str]:
-    """Return the names in the patterns of this type in ACLs with this permission."""
-    return {
-        binding.resource_name
-        for binding in bindings
-        if binding.permission_type is permission and binding.pattern_type is pattern_type
-    }
+    def cover(self, allow: AclBinding) -> bool:
+        """Whether one of them covers the ALLOW wholly."""
+        name, is_literal = allow.resource_name, allow.pattern_type is PatternType.LITERAL
+        if is_literal and name == WILDCARD:
+            return False
+        if is_literal and name in self._literals:
+            return True
+        return any(name[:length] in self._prefixes for length in self._lengths if length <= len(name))
 
 
 class ShapeDomination:

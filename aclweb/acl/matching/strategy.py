@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
-from aclweb.acl.matching.domination import ShapeDomination, undominated_by_text
+from aclweb.acl.matching.domination import DeniedTexts, ShapeDomination, undominated_by_text
 from aclweb.acl.matching.glob import EVERYTHING, MANY, ONE, sample_of
 from aclweb.acl.matching.hosts import admits, read_range
 from aclweb.acl.matching.patterns import empty_prefix_covers, glob_shape, shape_of, wildcard_covers
@@ -128,6 +128,13 @@ class Matching:
         """Whether an ALLOW is undominated; None where that is too hard to tell."""
         return bool(undominated_by_text(bindings))
 
+    def denied_texts(self, denies: Iterable[AclBinding]) -> DeniedTexts | None:
+        """Return what tells of each ALLOW by itself whether one of these takes it away; None where nothing can.
+
+        Then `undominated` has to be asked of all together, because the work on them is bounded together.
+        """
+        return DeniedTexts(denies)
+
 
 class _GlobMatching(Matching):
     """How the GLOB proposal reads ACLs, which goes on from the newest KRaft."""
@@ -186,6 +193,9 @@ class _GlobMatching(Matching):
 
     def leaves_some(self, bindings: Sequence[AclBinding]) -> bool | None:
         return ShapeDomination(bindings).leaves_some
+
+    def denied_texts(self, denies: Iterable[AclBinding]) -> None:
+        return None
 
 
 _PLAIN = Matching(reads_ranges=False)
