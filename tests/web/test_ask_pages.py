@@ -10,8 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from aclweb.accounts.models import Grant, Role
+from aclweb.acl.model import ResourceType
 from aclweb.clusters import TopicInfo
+from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.run import sync
+from aclweb.web.ask.examples import examples
 from aclweb.web.shell import links
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
@@ -67,6 +70,47 @@ def test_the_empty_question_suggests_one_that_the_acls_answer(cluster, ada, sign
     ]
     assert suggested == [("User:dan", "READ", "stock"), ("User:bob", "WRITE", "orders.eu")]
     assert "No, refused" in text(signed_in(ada).get(f"/?{links.question(page.context['examples'][0])}"))
+
+
+def test_the_topic_of_an_example_is_looked_up_and_not_searched_for(cluster):
+    # Denials and prefixes of topics that do not exist come before the one that does.
+    acls = [deny("User:dan", "READ", f"none{n}", pattern="PREFIXED") for n in range(40)]
+    acls += [deny("User:dan", "READ", f"other{n}") for n in range(40)] + [
+        allow("User:bob", "READ", "orders.9", pattern="PREFIXED")
+    ]
+    topics = [TopicInfo(f"orders.{n}") for n in range(400)]
+    sync(cluster, client=Answers(acls, topics=topics))
+    view = in_force(cluster)
+    compared = []
+
+    class Counted(str):
+        """A name that tells when it is compared."""
+
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            compared.append(str(self))
+            return str.__eq__(self, other)
+
+        def __lt__(self, other):
+            compared.append(str(self))
+            return str.__lt__(self, other)
+
+        def startswith(self, *given):
+            compared.append(str(self))
+            return str.startswith(self, *given)
+
+    names = {ResourceType.TOPIC: tuple(Counted(name) for name in view.loaded.names[ResourceType.TOPIC])}
+    view.loaded.__dict__["names"] = names
+
+    [suggested] = examples(view)
+
+    assert (suggested.principal, suggested.resource_name) == ("User:bob", "orders.9")
+    assert 0 < len(compared) < 81 * 2 * 12, len(compared)
+    compared.clear()
+    assert examples(view) == [suggested]
+    assert compared == []
 
 
 def test_home_asks_about_a_client_first_and_each_verb_has_its_names(browser):

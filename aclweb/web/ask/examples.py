@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -13,20 +11,23 @@ from aclweb.acl.model import (
     PatternType,
     ResourceType,
 )
-from aclweb.inventory.current import ClusterView
+from aclweb.inventory.current import ClusterView, LoadedRevision, span
 
 
 def examples(view: ClusterView) -> list[AccessRequest]:
     """Return at most two requests that the ACLs suggest; none on a cluster without ACLs."""
-    return [request for request in (_first(view, deny=True), _first(view, deny=False)) if request]
+    return view.loaded.remember("examples", lambda: _found(view.loaded))
 
 
-def _first(view: ClusterView, *, deny: bool) -> AccessRequest | None:
-    for binding in view.loaded.in_reading_order:
-        if binding.is_deny is deny and _is_plain(binding):
-            for name in _names(view, binding):
-                operation = Operation.READ if binding.operation is Operation.ALL else binding.operation
-                return AccessRequest(binding.principal, WILDCARD, operation, ResourceType.TOPIC, name)
+def _found(loaded: LoadedRevision) -> list[AccessRequest]:
+    return [request for request in (_first(loaded, deny=True), _first(loaded, deny=False)) if request]
+
+
+def _first(loaded: LoadedRevision, *, deny: bool) -> AccessRequest | None:
+    for binding in loaded.in_reading_order:
+        if binding.is_deny is deny and _is_plain(binding) and (name := _name(loaded, binding)) is not None:
+            operation = Operation.READ if binding.operation is Operation.ALL else binding.operation
+            return AccessRequest(binding.principal, WILDCARD, operation, ResourceType.TOPIC, name)
     return None
 
 
@@ -40,9 +41,11 @@ def _is_plain(binding: AclBinding) -> bool:
     )
 
 
-def _names(view: ClusterView, binding: AclBinding) -> Iterator[str]:
-    """Yield the topics that exist and that the ACL matches."""
-    is_prefix = binding.pattern_type is PatternType.PREFIXED
-    for name in view.loaded.names[ResourceType.TOPIC]:
-        if name == binding.resource_name or (is_prefix and name.startswith(binding.resource_name)):
-            yield name
+def _name(loaded: LoadedRevision, binding: AclBinding) -> str | None:
+    """Return the first topic that exists and that the ACL matches; None where there is none."""
+    if binding.pattern_type is not PatternType.PREFIXED:
+        exists = loaded.holds(ResourceType.TOPIC, binding.resource_name)
+        return binding.resource_name if exists else None
+    names = loaded.names[ResourceType.TOPIC]
+    start, end = span(names, binding.resource_name, binding.pattern_type)
+    return names[start] if start < end else None
