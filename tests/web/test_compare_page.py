@@ -56,6 +56,40 @@ def test_two_dates_of_a_cluster_are_compared_as_access(address, ada_browser):
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({}, [("User:dan", "gains")]),
+        ({"show": "gains"}, [("User:cat", "loses")]),
+    ],
+    ids=["losses listed", "gains listed"],
+)
+def test_what_the_table_does_not_list_is_told_above_it(address, ada_browser, asked, told):
+    page = ada_browser.get(address, {"at": "1", "other": "test-eu", **asked})
+
+    assert [(plain(row.who), row.kind) for row in page.context["told"].rows] == told
+    assert page.text.count("impact-told") == 1
+
+
+def test_differences_that_the_table_lists_are_not_told_besides(cluster, ada_browser):
+    sync(cluster, client=Answers(BEFORE[:1], topics=TOPICS))
+    sync(cluster, client=Answers(NOW, topics=TOPICS))
+
+    page = ada_browser.get(address_of(cluster), {"at": "1", "other": "test-eu"})
+
+    assert [plain(row.who) for row in shown_rows(page)] == ["User:dan"]
+    assert "impact-told" not in page.text
+
+
+@pytest.mark.parametrize("view", ["matrix", "small"])
+def test_nothing_is_told_besides_a_matrix_of_all_that_differs(address, ada_browser, view):
+    page = ada_browser.get(address, {"at": "1", "other": "test-eu", "view": view})
+
+    assert "User:cat" in page.text
+    assert "User:dan" in page.text
+    assert "impact-told" not in page.text
+
+
 def test_acls_that_differ_and_mean_the_same_differ_in_no_answer(cluster, ada_browser):
     sync(
         cluster, client=Answers([allow("User:bob", "READ", "stock"), allow("User:bob", "DESCRIBE", "stock")])

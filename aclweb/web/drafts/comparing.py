@@ -133,18 +133,21 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     if kind not in impact_rows.KINDS:
         kind = next((name for name in impact_rows.KINDS if impact.counts[name]), "gains")
     rows, before = impact_rows.rows(impact, kind), found.left.view.cluster
+    shown = diff_page.shown(
+        narrowing.of(rows),
+        asked,
+        FOLDS_A_PAGE,
+        every=narrowing.of(impact_rows.rows(impact, *impact_rows.KINDS)),
+        log_of=before,
+        load=load,
+        replay=context["replay"],
+        has_two_sides=True,
+    )
     return context | {
+        # What the table below lists is not told twice; a matrix shows all lists.
+        "told": None if shown["diff_view"] else impact_rows.told(impact, besides=kind),
         "tiles": impact_rows.tiles(impact),
         "every_row": narrowing.of(impact_rows.exact_rows(impact)),
         "show": kind,
-        **diff_page.shown(
-            narrowing.of(rows),
-            asked,
-            FOLDS_A_PAGE,
-            every=narrowing.of(impact_rows.rows(impact, *impact_rows.KINDS)),
-            log_of=before,
-            load=load,
-            replay=context["replay"],
-            has_two_sides=True,
-        ),
+        **shown,
     }

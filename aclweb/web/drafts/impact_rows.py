@@ -212,9 +212,12 @@ def rows(impact: Impact, *kinds: str) -> ImpactRows:
     return known
 
 
-def told(impact: Impact, most: int = MOST_TOLD) -> Told:
-    """Return what to say of an impact before its rows: some groups of each list that changes somebody's access."""
-    lists = [rows(impact, kind) for kind in TOLD]
+def told(impact: Impact, most: int = MOST_TOLD, *, besides: str = "") -> Told:
+    """Return what to say of an impact before its rows: some groups of each list that changes somebody's access.
+
+    besides: the list whose rows the page shows anyway.
+    """
+    lists = [rows(impact, kind) for kind in TOLD if kind != besides]
     # Each list has its share, and the room that others leave.
     shown, left = [], most
     for place, each in enumerate(lists):
