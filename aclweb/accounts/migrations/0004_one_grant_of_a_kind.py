@@ -8,9 +8,9 @@ from django.db import migrations, models
 from django.db.models import Min
 
 
-def _keep_one(apps: Any, _schema_editor: Any) -> None:
+def _keep_one(apps: Any, schema_editor: Any) -> None:
     """Delete each grant that repeats an earlier one."""
-    grants = apps.get_model("accounts", "Grant").objects
+    grants = apps.get_model("accounts", "Grant").objects.using(schema_editor.connection.alias)
     same = grants.order_by().values("user", "group", "cluster", "role", "name_prefix")
     grants.exclude(pk__in=same.annotate(first=Min("pk")).values("first")).delete()
 

@@ -10,10 +10,11 @@ from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType,
 from aclweb.acl.notation import binding_key
 
 
-def _name_acls(apps: Any, _schema_editor: Any) -> None:
+def _name_acls(apps: Any, schema_editor: Any) -> None:
     """Give each comment on an ACL of a plan that still stands its key; others are on the whole change."""
-    items = apps.get_model("changes", "ChangeItem").objects
-    placed = apps.get_model("changes", "Comment").objects.filter(position__isnull=False)
+    database = schema_editor.connection.alias
+    items = apps.get_model("changes", "ChangeItem").objects.using(database)
+    placed = apps.get_model("changes", "Comment").objects.using(database).filter(position__isnull=False)
     for comment in placed.select_related("change"):
         item = items.filter(change=comment.change, position=comment.position).first()
         if item is None or comment.plan_hash != comment.change.plan_hash:
