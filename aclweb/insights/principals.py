@@ -20,6 +20,7 @@ from aclweb.acl.model import (
     AclError,
     PermissionType,
     ResourceType,
+    computed_once,
     number_of,
     split_principal,
 )
@@ -37,9 +38,9 @@ from aclweb.inventory.models import Cluster
 
 ORPHANED, NEVER_SEEN, DENIED = "orphaned", "never-seen", "denied"
 READS_ALL, WRITES_ALL = "reads-all", "writes-all"
-NO_ACL, NO_LOGIN = "no-acl", "no-login"
+NO_ACL, NO_LOGIN, GONE = "no-acl", "no-login", "gone"
 _KAFKAS_TYPE = "User"
-MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL, NO_ACL, NO_LOGIN)
+MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL, NO_ACL, NO_LOGIN, GONE)
 _WORDS = {DetailKind.SCRAM_USERS: "scram", DetailKind.QUOTAS: "quota", DetailKind.TOKENS: "token"}
 
 
@@ -232,10 +233,10 @@ class _Facts:
             logged,
             _younger(view, evidence),
             None if broker_settings.authorizer(view.cluster).is_sure else _types_of(logged),
-            known_to_brokers(view.cluster),
+            known_to_brokers(view),
         )
 
-    @property
+    @computed_once
     def why_not_seen(self) -> str:
         """Why the log cannot tell that somebody was not seen; empty where it can."""
         return self.evidence.why_not[PermissionType.ALLOW]
@@ -260,6 +261,8 @@ class _Facts:
             marks.append(NO_ACL)
         elif self._cannot_log_in(principal, is_super_user=is_super_user):
             marks.append(NO_LOGIN)
+        if principal in self.listed.gone:
+            marks.append(GONE)
         return ListedPrincipal(
             principal,
             acls,
@@ -323,6 +326,11 @@ class _Facts:
             return self.listed.why_no_login_unknown, "" if at is None else (
                 "An ACL names them, clients log in with SCRAM alone, and the brokers listed neither a SCRAM user of "
                 f"that name nor a delegation token of theirs on {at:%Y-%m-%d %H:%M} UTC."
+            )
+        if mark == GONE:
+            return self.listed.why_gone_unknown, (
+                "The brokers listed them as SCRAM users and list them no more, with no delegation token of theirs. "
+                "A client that logs in another way may still have the name."
             )
         if mark == DENIED:
             if self.load is None:

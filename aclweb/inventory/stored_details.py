@@ -48,7 +48,10 @@ class DetailsRead(models.Model):
 
 
 class StoredDetail(models.Model):
-    """One entry that brokers told, from `first_at` on. `gone_at` is when a complete list first lacked it."""
+    """One entry that brokers told, from `first_at` on.
+
+    `gone_at` is when a complete list of SCRAM users or quotas first lacked it; others are deleted then.
+    """
 
     cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="details")
     kind = models.CharField(max_length=20, choices=KINDS)

@@ -71,8 +71,8 @@ def test_each_mark_has_its_number_and_the_sentence_of_the_page(logged, program, 
     assert found["log_to"].startswith("2026-11-")
     for marked in found["marks"]:
         having = sum(marked["mark"] in row["marks"] for row in found["principals"])
-        # Which ways clients log in by was not read here.
-        assert marked["count"] == (None if marked["mark"] == "no-login" else having)
+        # Neither SCRAM users nor the ways by which clients log in were read here.
+        assert marked["count"] == (None if marked["mark"] in ("no-login", "gone") else having)
         assert marked["sentence"] in page
     assert {marked["mark"]: marked["count"] for marked in found["marks"]}["never-seen"] > 0
 

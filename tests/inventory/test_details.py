@@ -269,3 +269,34 @@ def test_an_older_sync_takes_nothing_back_that_a_later_one_stored(answers, clust
 
     assert there(cluster) == ["erin"]
     assert DetailsRead.objects.get(kind="scram-users").digest == stored.digest
+
+
+def read_again_after(cluster, days: int) -> None:
+    StoredDetail.objects.filter(cluster=cluster, gone_at__isnull=False).update(
+        gone_at=timezone.now() - timedelta(days=days)
+    )
+    read_again(cluster)
+
+
+@pytest.mark.parametrize(("days", "kept"), [(storing.DAYS_KEPT - 1, 1), (storing.DAYS_KEPT + 1, 0)])
+def test_who_was_a_scram_user_long_ago_is_forgotten(answers, cluster, days, kept):
+    answers.details = told(ERIN, DAVE)
+    sync(cluster)
+    answers.details = told(DAVE)
+    read_again(cluster)
+    answers.details = told(DAVE, Detail("ann", user="ann"))
+    read_again_after(cluster, days)
+
+    assert StoredDetail.objects.filter(name="erin").count() == kept
+    assert there(cluster) == ["ann", "dave"]
+
+
+@pytest.mark.parametrize("kind", [Kind.TRANSACTIONAL_IDS, Kind.TOKENS])
+def test_ids_and_tokens_that_come_and_go_take_no_room(answers, cluster, kind):
+    for number in range(3):
+        one = Detail("same", facts={"issued": number}), Detail(f"new-{number}")
+        answers.details = Details({kind: DetailList(Known.ALL, one)}, None)
+        read_again(cluster)
+
+    assert sorted(StoredDetail.objects.values_list("name", flat=True)) == ["new-2", "same"]
+    assert StoredDetail.objects.get(name="same").facts == {"issued": 2}

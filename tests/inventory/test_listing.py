@@ -5,6 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from aclweb.acl.model.vocabulary import AclError, ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.inventory.access import principal_access, topic_access
+from aclweb.inventory.current import in_force
 from aclweb.inventory.lists import (
     AclListFilters,
     history,
@@ -125,15 +126,15 @@ def test_parts_of_a_list_are_the_same_as_those_parts_of_the_whole(cluster):
 
 
 def test_names_are_listed_with_the_number_of_acls_that_match_them(cluster):
-    rows = list_names(cluster, ResourceType.TOPIC)
+    rows = list_names(in_force(cluster), ResourceType.TOPIC)
 
     assert [(row.name, row.partitions, row.affecting) for row in rows] == [
         ("orders.eu", 3, 4),
         ("orders.us", 3, 2),
         ("pay", 3, 1),
     ]
-    assert [row.name for row in list_names(cluster, ResourceType.TOPIC, "us")] == ["orders.us"]
-    assert [row.name for row in list_names(cluster, ResourceType.GROUP)] == ["orders.eu"]
+    assert [row.name for row in list_names(in_force(cluster), ResourceType.TOPIC, "us")] == ["orders.us"]
+    assert [row.name for row in list_names(in_force(cluster), ResourceType.GROUP)] == ["orders.eu"]
 
 
 def test_principals_are_listed_with_their_acls_and_super_users_among_them(cluster):
@@ -150,7 +151,9 @@ def test_principals_are_listed_with_their_acls_and_super_users_among_them(cluste
 
 
 def test_names_and_principals_are_searched_in_capital_and_small_letters(cluster):
-    assert [row.name for row in list_names(cluster, ResourceType.TOPIC, "ORDERS.E")] == ["orders.eu"]
+    assert [row.name for row in list_names(in_force(cluster), ResourceType.TOPIC, "ORDERS.E")] == [
+        "orders.eu"
+    ]
     assert [row.principal for row in list_principals(cluster, "user:BO")] == ["User:bob"]
 
 
@@ -177,7 +180,7 @@ def test_history_tells_each_revision_and_what_came_and_went(cluster):
         (lambda cluster: topic_access(cluster, ResourceType.TOPIC, "orders.eu"), 1),
         (lambda cluster: principal_access(cluster, "User:bob"), 1),
         (lambda cluster: list(list_acls(cluster, AclListFilters(text="o"))), 1),
-        (lambda cluster: list(list_names(cluster, ResourceType.TOPIC)), 1),
+        (lambda cluster: list(list_names(in_force(cluster), ResourceType.TOPIC)), 1),
         (lambda cluster: list(list_principals(cluster)), 1),
         (lambda cluster: (history(cluster).count(), list(history(cluster)[:20])), 2),
     ],

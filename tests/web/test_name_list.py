@@ -167,7 +167,7 @@ def test_transactional_ids_are_those_that_acls_name(browser):
 
     assert names(page) == ["tx-1"]
     assert cells(page, "may use") == ["1"]
-    assert "aclweb compares ACLs with no list of transactional ids" in plain(page)
+    assert "Cannot tell which transactional ids exist. No sync has read them yet." in plain(page)
 
 
 def test_the_numbers_are_those_of_the_first_sentence_of_the_topics_page(browser, cluster):

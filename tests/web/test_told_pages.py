@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
+from typing import Any
 
 import pytest
 from django.http import HttpResponse
@@ -21,7 +22,7 @@ from aclweb.clusters import (
     ListedGroup,
 )
 from aclweb.clusters.broker_settings import BrokerSettings, ClusterSettings, combined_settings
-from aclweb.insights.principals import NO_LOGIN, PrincipalList, listed_principals
+from aclweb.insights.principals import GONE, NO_LOGIN, PrincipalList, listed_principals
 from aclweb.inventory.models import DetailsRead, StoredGroup
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import sync
@@ -173,8 +174,14 @@ def test_the_api_lists_groups_with_their_members_or_null(page_of):
 def test_the_pages_ask_few_questions(page_of, django_assert_max_num_queries):
     with django_assert_max_num_queries(14):
         page_of(f"{C}details/scram-users/")
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(13):
         page_of(C)
+    with django_assert_max_num_queries(12):
+        page_of(f"{C}topics/?type=GROUP")
+    with django_assert_max_num_queries(12):
+        page_of(f"{C}topics/?type=TRANSACTIONAL_ID")
+    with django_assert_max_num_queries(12):
+        page_of(f"{C}resource/?type=TRANSACTIONAL_ID&name=tx-%3Cb%3E")
 
 
 # --- principals and groups -----------------------------------------------------------------------
@@ -280,6 +287,162 @@ def test_a_broker_that_did_not_answer_may_take_other_logins(fake, cluster):
     sync(cluster)
 
     assert no_login(listed_principals(cluster))[0] == set()
+
+
+def with_users(fake, *users: str, known: Known = Known.ALL, tokens: tuple[Detail, ...] = ()) -> None:
+    listed = DetailList(known, tuple(Detail(user, user=user) for user in users), "Not to you.")
+    fake.details = Details(
+        {DetailKind.SCRAM_USERS: listed, DetailKind.TOKENS: DetailList(Known.ALL, tokens)}, None
+    )
+
+
+def read_again(cluster) -> None:
+    DetailsRead.objects.update(at=datetime(2026, 1, 1, tzinfo=UTC))
+    sync(cluster)
+
+
+def gone(cluster) -> tuple[set[str], int | None]:
+    found = listed_principals(cluster)
+    return {row.principal for row in found.rows if GONE in row.marks}, found.of(GONE).count
+
+
+def test_a_principal_that_was_a_scram_user_is_told_from_one_that_never_was(fake, cluster, page_of):
+    fake.bindings += [allow("User:erin", "READ", "orders"), allow("User:never", "READ", "orders")]
+    with_users(fake, "erin", "ann", "dave")
+    read_again(cluster)
+    assert gone(cluster) == (set(), 0)
+    with_users(fake, "ann")
+    read_again(cluster)
+
+    # dave is named by nothing any more, so that he is no principal of the site.
+    assert gone(cluster) == ({"User:erin"}, 1)
+    assert "no longer a SCRAM user" in text_of(page_of(f"{C}principals/?show=gone"))
+    assert "They listed one until" in text_of(page_of(f"{C}principal/?name=User%3Aerin&tab=limits"))
+    assert "They listed one" not in text_of(page_of(f"{C}principal/?name=User%3Anever&tab=limits"))
+
+
+def test_a_scram_user_that_is_back_or_owns_a_token_is_not_gone(fake, cluster, page_of):
+    fake.bindings += [allow("User:erin", "READ", "orders")]
+    with_users(fake, "erin", "bob")
+    read_again(cluster)
+    with_users(fake, tokens=(TOKEN,))
+    read_again(cluster)
+    assert gone(cluster) == ({"User:erin"}, 1)  # bob owns a token
+    with_users(fake, "erin", "bob")
+    read_again(cluster)
+
+    assert gone(cluster) == (set(), 0)
+
+
+@pytest.mark.parametrize("known", [Known.VISIBLE, Known.UNKNOWN])
+def test_nobody_is_gone_from_a_list_that_may_lack_some(fake, cluster, page_of, known):
+    fake.bindings += [allow("User:erin", "READ", "orders")]
+    with_users(fake, "erin", "ann")
+    read_again(cluster)
+    with_users(fake, "ann")
+    read_again(cluster)
+    with_users(fake, "ann", known=known)
+    read_again(cluster)
+
+    assert gone(cluster) == (set(), None)
+    assert "They listed one" not in text_of(page_of(f"{C}principal/?name=User%3Aerin&tab=limits"))
+
+
+def test_a_list_that_changed_is_read_anew_for_the_list_of_principals(fake, cluster, page_of):
+    assert "User:erin" in text_of(page_of(f"{C}principals/"))
+    with_users(fake, "frida")
+    read_again(cluster)
+
+    page = text_of(page_of(f"{C}principals/"))
+    assert "User:frida" in page
+    assert "User:erin" not in page
+
+
+# --- names that brokers list ----------------------------------------------------------------------
+
+
+def test_transactional_ids_of_the_brokers_are_listed_with_those_of_acls(fake, cluster, page_of):
+    fake.bindings.append(allow("User:bob", "WRITE", "tx-of-acl", resource_type="TRANSACTIONAL_ID"))
+    sync(cluster)
+
+    page = text_of(page_of(f"{C}topics/?type=TRANSACTIONAL_ID"))
+    assert "All 2 Listed by brokers 1 Named by ACLs alone 1" in page
+    assert "tx-<b>" in page
+    assert "tx-of-acl named by ACLs" in page
+    assert "Brokers list the transactional ids that they remember, so others may be in use." in page
+
+    only = text_of(page_of(f"{C}topics/?type=TRANSACTIONAL_ID&from=brokers&sort=-writers"))
+    assert "tx-<b>" in only
+    assert "tx-of-acl" not in only
+
+
+def test_a_new_list_of_ids_shows_without_a_new_revision(fake, cluster, page_of):
+    assert "tx-<b>" in text_of(page_of(f"{C}topics/?type=TRANSACTIONAL_ID&sort=-writers"))
+    fake.details = Details({DetailKind.TRANSACTIONAL_IDS: DetailList(Known.ALL, (Detail("tx-2"),))}, None)
+    read_again(cluster)
+
+    page = text_of(page_of(f"{C}topics/?type=TRANSACTIONAL_ID&sort=-writers"))
+    assert "tx-2" in page
+    assert "tx-<b>" not in page
+
+
+def test_ids_of_a_list_that_is_unknown_now_are_not_called_listed(fake, cluster, page_of):
+    fake.details = Details(
+        {DetailKind.TRANSACTIONAL_IDS: DetailList(Known.UNKNOWN, sentence="Not to you.")}, None
+    )
+    read_again(cluster)
+
+    page = text_of(page_of(f"{C}topics/?type=TRANSACTIONAL_ID"))
+    assert "tx-<b>" not in page
+    assert "Cannot tell which transactional ids exist" in page
+    badge = text_of(page_of(f"{C}resource/?type=TRANSACTIONAL_ID&name=tx-%3Cb%3E"))
+    assert "listed by brokers" not in badge
+    assert "cannot tell whether it exists" in badge
+
+
+def test_the_page_of_an_id_says_since_when_brokers_list_it(page_of):
+    assert "listed by brokers since " in text_of(
+        page_of(f"{C}resource/?type=TRANSACTIONAL_ID&name=tx-%3Cb%3E")
+    )
+    other = text_of(page_of(f"{C}resource/?type=TRANSACTIONAL_ID&name=tx-9"))
+    assert "cannot tell whether it exists" in other
+
+
+def offered(page: Any) -> list[tuple[str, str]]:
+    return [(each.name, each.note) for each in page.context["completions"]]
+
+
+def test_names_that_brokers_list_are_offered_and_found(fake, cluster, page_of):
+    assert offered(page_of(f"{C}completions/TRANSACTIONAL_ID/?q=tx")) == [("tx-<b>", "")]
+    assert offered(page_of(f"{C}completions/principal/?q=eri")) == [("User:erin", "listed by brokers")]
+    places = page_of(f"{C}completions/any/?q=tx-").context["completions"]
+    assert ("tx-<b>", "transactional id") in [(each.name, each.note) for each in places]
+    assert "Transactional ids 1 tx-<b>" in text_of(page_of(f"{C}search/?q=tx-&all=1"))
+
+
+def test_principals_of_a_new_list_are_offered(fake, cluster, page_of):
+    page_of(f"{C}completions/principal/?q=eri")
+    with_users(fake, "erik")
+    read_again(cluster)
+
+    assert offered(page_of(f"{C}completions/principal/?q=eri")) == [("User:erik", "listed by brokers")]
+
+
+def test_groups_are_listed_with_their_types_and_members(page_of):
+    page = text_of(page_of(f"{C}topics/?type=GROUP"))
+
+    assert "Group Type Members May consume" in page
+    assert re.search(r"billing consumer 1 ", page)
+    assert re.search(r"shop share cannot tell ", page)
+
+
+def test_a_list_of_groups_of_which_brokers_tell_no_type_has_no_such_column(cluster, fake, cho, signed_in):
+    fake.details = Details(LISTS, None)
+    sync(cluster)
+
+    page = text_of(signed_in(cho).get(f"{C}topics/?type=GROUP"))
+    assert "billing" in page
+    assert "Group May consume" in page
 
 
 def test_a_group_shows_its_type_and_who_is_in_it(page_of):

@@ -28,7 +28,7 @@ from aclweb.inventory.access.cells import AccessRow
 from aclweb.inventory.access.covered_names import cut
 from aclweb.inventory.access.matrix import NOTHING, Joined, Matrix, concerns
 from aclweb.inventory.current import ClusterView
-from aclweb.inventory.lists import every_name
+from aclweb.inventory.lists import every_name, list_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def able_with(view: ClusterView, resource: Resource, operations: Sequence[Operat
 
 
 def able_with_each(view: ClusterView, kind: ResourceType, operation: Operation) -> Mapping[str, Able]:
-    """Return the same of each of `lists.every_name` of a type; worked out once for a revision and its settings."""
+    """Return the same of each of `lists.every_name` of a type; worked out once for a list and its settings."""
     return view.loaded.remember(
-        ("able", kind, operation, view.settings),
+        ("able", kind, operation, view.settings, list_of(view, kind)),
         lambda: _each(Matrix(view), view, kind, operation),
         lasting=True,
     )

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
@@ -39,6 +40,7 @@ from aclweb.acl.model import (
     computed_once,
 )
 from aclweb.clusters import AllowedHosts, ClusterError, ClusterState, Connection, Known, TopicInfo
+from aclweb.inventory.current.transactional_ids import ListedIds, listed_ids
 from aclweb.inventory.models import (
     Cluster,
     Declaration,
@@ -237,6 +239,11 @@ class ClusterView:
     def principals(self) -> tuple[str, ...]:
         """Everybody whom a binding or the declared super users name, sorted."""
         return tuple(sorted({*self.loaded.by_principal, *self.settings.super_users}))
+
+    @computed_once
+    def listed_ids(self) -> ListedIds:
+        """The transactional ids that brokers list, now and not as of an earlier revision; at most two queries."""
+        return listed_ids(self.cluster, partial(self.loaded.remember, lasting=True))
 
     @property
     def stale(self) -> bool:

@@ -20,6 +20,7 @@ from aclweb.inventory.details.told import (
     told_groups,
     told_lists,
     told_lists_and_groups,
+    told_of_name,
     told_of_principal,
 )
 
@@ -47,5 +48,6 @@ __all__ = [
     "told_groups",
     "told_lists",
     "told_lists_and_groups",
+    "told_of_name",
     "told_of_principal",
 ]

@@ -1,8 +1,8 @@
 """Store what brokers tell beside ACLs and names, and choose the groups whose members are read next.
 
 The rows go in by short transactions, so that no other write waits long, and `DetailsRead` comes last. A list that a
-later sync has stored is left alone. What is missing from a complete list is gone from then on; from a list that may
-lack some it is only forgotten, since it may be hidden.
+later sync has stored is left alone. A SCRAM user or quota that a complete list lacks is gone from then on, and kept as
+such for a time; from a list that may lack some it is only forgotten, since it may be hidden.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ logger = logging.getLogger(__name__)
 MEMBERS_KEPT = 500
 """Members of one group that are stored; of more, only how many there are."""
 
+DAYS_KEPT = 400
+"""For so long it is kept who was a SCRAM user or had a quota, and is or has it no more."""
+
+# Transactional ids and tokens come and go by themselves, thousands a day on some clusters.
+_KEPT_AS_HISTORY = frozenset({DetailKind.SCRAM_USERS, DetailKind.QUOTAS})
 _KEYS_AT_ONCE = 500
 _Item = TypeVar("_Item")
 
@@ -130,13 +135,10 @@ def _store_details(cluster: Cluster, kind: DetailKind, found: DetailList, now: d
     }
     changed = [stored[key][0] for key in new if key in stored]
     missing = [pk for key, (pk, _) in stored.items() if key not in read]
-    _over(changed, now)
-    if found.known is Known.ALL:
-        _over(missing, now)
-    else:
-        for some in _chunks(missing, _KEYS_AT_ONCE):
-            with in_turn():
-                StoredDetail.objects.filter(pk__in=some).delete()
+    is_kept = kind in _KEPT_AS_HISTORY
+    (_over if is_kept else _delete)(changed, now)
+    (_over if is_kept and found.known is Known.ALL else _delete)(missing, now)
+    _delete_old(cluster, kind, now)
     for rows in _chunks(new.items(), ROWS_AT_ONCE):
         with in_turn():
             insert(
@@ -156,6 +158,18 @@ def _store_details(cluster: Cluster, kind: DetailKind, found: DetailList, now: d
                     for key, each in rows
                 ),
             )
+
+
+def _delete(keys: Sequence[int], _now: datetime) -> None:
+    for some in _chunks(keys, _KEYS_AT_ONCE):
+        with in_turn():
+            StoredDetail.objects.filter(pk__in=some).delete()
+
+
+def _delete_old(cluster: Cluster, kind: DetailKind, now: datetime) -> None:
+    since = now - timedelta(days=DAYS_KEPT)
+    old = StoredDetail.objects.filter(cluster=cluster, kind=kind, gone_at__lt=since)
+    _delete(list(old.order_by().values_list("pk", flat=True)), now)
 
 
 def _over(keys: Sequence[int], now: datetime) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, Max, Q, QuerySet
 
 from aclweb.acl.principals import DEFAULT_BUILDER
 from aclweb.clusters import DetailKind, GroupType, Known
-from aclweb.inventory.current import broker_settings
+from aclweb.inventory.current import ClusterView, broker_settings
 from aclweb.inventory.details.storing import key_of
 from aclweb.inventory.fields import escape
 from aclweb.inventory.models import Cluster, DetailsRead, StoredDetail, StoredGroup
@@ -67,10 +67,14 @@ def told_lists(cluster: Cluster) -> Mapping[DetailKind, ToldList]:
 
 def told_lists_and_groups(cluster: Cluster) -> tuple[Mapping[DetailKind, ToldList], GroupsTold]:
     """Return how complete each list is, and how many groups there are; one query."""
-    rows = {row.kind: row for row in DetailsRead.objects.filter(cluster=cluster)}
+    rows = _rows(cluster)
     return {kind: _told(cluster, kind, rows.get(kind)) for kind in DetailKind}, GroupsTold.of(
         rows.get(GROUPS)
     )
+
+
+def _rows(cluster: Cluster) -> Mapping[str, DetailsRead]:
+    return {row.kind: row for row in DetailsRead.objects.filter(cluster=cluster)}
 
 
 def _told(cluster: Cluster, kind: DetailKind, row: DetailsRead | None) -> ToldList:
@@ -101,60 +105,118 @@ def told_details(cluster: Cluster, kind: DetailKind, text: str = "") -> QuerySet
     return found
 
 
+def told_of_name(cluster: Cluster, kind: DetailKind, name: str) -> StoredDetail | None:
+    """Return the entry of this name that brokers list now; None where they list none, or the list is not known."""
+    known = DetailsRead.objects.filter(cluster=cluster, kind=kind).exclude(known=Known.UNKNOWN)
+    found = StoredDetail.objects.filter(
+        Exists(known), cluster=cluster, kind=kind, key=key_of(name), gone_at__isnull=True
+    )
+    return found.first()
+
+
 def principal_of_user(cluster: Cluster, user: str) -> str:
     """Return the principal that a user name of a SCRAM credential or a quota is for; empty where that is not known.
 
     It is known unless the brokers are known to name clients by a class of their own.
     """
-    builder = (cluster.settings_read or {}).get("principal_builder") or DEFAULT_BUILDER
-    return f"User:{user}" if user and builder == DEFAULT_BUILDER else ""
+    return f"User:{user}" if user and _builder(cluster) == DEFAULT_BUILDER else ""
+
+
+def _builder(cluster: Cluster) -> str:
+    return (cluster.settings_read or {}).get("principal_builder") or DEFAULT_BUILDER
 
 
 @dataclass(frozen=True)
 class KnownToBrokers:
     """The principals that brokers list: SCRAM users, users with quotas of their own, owners of tokens.
 
-    by_principal: why each is known. why_no_login_unknown: why nobody can tell of a principal that it cannot log in;
-    empty where whoever is no SCRAM user and owns no token cannot. at: when the SCRAM users were listed.
+    by_principal: why each is known. gone: those who were SCRAM users until then, and neither are now nor own a token.
+    why_gone_unknown: why nobody can tell who is none any more. why_no_login_unknown: why nobody can tell of a principal
+    that it cannot log in; empty where whoever is no SCRAM user and owns no token cannot. at: when the SCRAM users were
+    listed. read: tells the principals from those of another read.
     """
 
     by_principal: Mapping[str, frozenset[DetailKind]]
+    gone: Mapping[str, datetime]
+    why_gone_unknown: str
     why_no_login_unknown: str
     at: datetime | None
+    read: Hashable
 
     def can_log_in(self, principal: str) -> bool:
         """Whether it is a SCRAM user or owns a token."""
-        return bool(self.by_principal.get(principal, frozenset()) & _LOG_IN)
+        return _may_log_in(self.by_principal.get(principal, frozenset()))
 
 
 _LOG_IN = frozenset({DetailKind.SCRAM_USERS, DetailKind.TOKENS})
 _NAMING = (DetailKind.SCRAM_USERS, DetailKind.QUOTAS, DetailKind.TOKENS)
 
 
-def known_to_brokers(cluster: Cluster) -> KnownToBrokers:
-    """Return the principals that brokers list; two queries."""
-    lists = told_lists(cluster)
-    kinds = [kind for kind in _NAMING if lists[kind].known is not Known.UNKNOWN]
-    rows = StoredDetail.objects.filter(cluster=cluster, kind__in=kinds, gone_at__isnull=True).order_by()
-    found: dict[str, set[DetailKind]] = {}
-    for kind, user, owner in rows.values_list("kind", "user", "principal"):
-        if principal := owner or principal_of_user(cluster, user):
-            found.setdefault(principal, set()).add(DetailKind(kind))
+def _may_log_in(kinds: frozenset[DetailKind]) -> bool:
+    return not kinds.isdisjoint(_LOG_IN)
+
+
+def known_to_brokers(view: ClusterView) -> KnownToBrokers:
+    """Return the principals that brokers list now; one query, and two others where a list is a new one."""
+    cluster = view.cluster
+    rows = _rows(cluster)
+    lists = {kind: _told(cluster, kind, rows.get(kind)) for kind in DetailKind}
+    kinds = tuple(kind for kind in _NAMING if lists[kind].known is not Known.UNKNOWN)
+    reads = tuple((kind, rows[kind].digest, rows[kind].reading) for kind in kinds)
+
+    def named() -> tuple[Mapping[str, frozenset[DetailKind]], Mapping[str, datetime]]:
+        by_principal = _by_principal(cluster, kinds)
+        return by_principal, _gone(cluster, by_principal)
+
+    # Without a digest a sync is storing a list, so what is read of it now is of this moment alone.
+    may_keep = all(digest for _, digest, _ in reads)
+    question = ("known to brokers", reads, _builder(cluster))
+    by_principal, gone = view.loaded.remember(question, named, lasting=True) if may_keep else named()
+    why_gone_unknown = _why_incomplete(lists[DetailKind.SCRAM_USERS])
     return KnownToBrokers(
-        {principal: frozenset(kinds) for principal, kinds in found.items()},
+        by_principal,
+        {} if why_gone_unknown else gone,
+        why_gone_unknown,
         _why_no_login_unknown(cluster, lists),
         lists[DetailKind.SCRAM_USERS].at,
+        question if may_keep else object(),
     )
+
+
+def _by_principal(cluster: Cluster, kinds: Collection[DetailKind]) -> Mapping[str, frozenset[DetailKind]]:
+    rows = StoredDetail.objects.filter(cluster=cluster, kind__in=kinds, gone_at__isnull=True).order_by()
+    found: dict[str, frozenset[DetailKind]] = {}
+    # A set for each combination, not for each of a hundred thousand principals.
+    sets: dict[frozenset[DetailKind], frozenset[DetailKind]] = {}
+    for kind, user, owner in rows.values_list("kind", "user", "principal"):
+        if principal := owner or principal_of_user(cluster, user):
+            own = found.get(principal, frozenset()) | {DetailKind(kind)}
+            found[principal] = sets.setdefault(own, own)
+    return found
+
+
+def _gone(cluster: Cluster, there: Mapping[str, frozenset[DetailKind]]) -> Mapping[str, datetime]:
+    rows = StoredDetail.objects.filter(cluster=cluster, kind=DetailKind.SCRAM_USERS, gone_at__isnull=False)
+    latest = rows.order_by().values_list("user").annotate(last=Max("gone_at"))
+    by_principal = {principal_of_user(cluster, user): last for user, last in latest}
+    return {
+        principal: last
+        for principal, last in by_principal.items()
+        if principal and not _may_log_in(there.get(principal, frozenset()))
+    }
 
 
 def _why_no_login_unknown(cluster: Cluster, lists: Mapping[DetailKind, ToldList]) -> str:
     if why := broker_settings.why_not_only_scram(cluster):
         return why
-    for kind in _LOG_IN_ORDER:
-        found = lists[kind]
-        if found.known is not Known.ALL or found.problem:
-            return found.sentence or found.problem or f"Not all {found.word} are known."
-    return ""
+    return next(filter(None, (_why_incomplete(lists[kind]) for kind in _LOG_IN_ORDER)), "")
+
+
+def _why_incomplete(found: ToldList) -> str:
+    """Return why an entry that the list lacks may be there all the same; empty where it cannot."""
+    if found.known is Known.ALL and not found.problem:
+        return ""
+    return found.sentence or found.problem or f"Not all {found.word} are known."
 
 
 _LOG_IN_ORDER = (DetailKind.SCRAM_USERS, DetailKind.TOKENS)
@@ -172,13 +234,15 @@ class OfPrincipal:
     """What brokers told of one principal.
 
     lists: how complete they are. credentials: as a SCRAM user. limits: quotas of its own, and those of every user
-    without one. tokens: that it owns.
+    without one. tokens: that it owns. gone_at: since when brokers list it as a SCRAM user no more; None where it is
+    one, or never was as far as aclweb has seen.
     """
 
     lists: Mapping[DetailKind, ToldList]
     credentials: tuple[StoredDetail, ...]
     limits: tuple[StoredDetail, ...]
     tokens: tuple[StoredDetail, ...]
+    gone_at: datetime | None = None
 
     @property
     def scram(self) -> ToldList:
@@ -198,7 +262,7 @@ MOST_OF_PRINCIPAL = 50
 
 
 def told_of_principal(cluster: Cluster, principal: str) -> OfPrincipal:
-    """Return what brokers told of this principal; two queries."""
+    """Return what brokers told of this principal; at most three queries."""
     lists = told_lists(cluster)
     known = [kind for kind, each in lists.items() if each.known is not Known.UNKNOWN]
     kind_word, _, name = principal.partition(":")
@@ -214,7 +278,12 @@ def told_of_principal(cluster: Cluster, principal: str) -> OfPrincipal:
     def of(kind: DetailKind) -> tuple[StoredDetail, ...]:
         return tuple(found.get(kind, ())[:MOST_OF_PRINCIPAL])
 
-    return OfPrincipal(lists, of(DetailKind.SCRAM_USERS), of(DetailKind.QUOTAS), of(DetailKind.TOKENS))
+    credentials = of(DetailKind.SCRAM_USERS)
+    gone_at = None
+    if kind_word == "User" and not credentials and not _why_incomplete(lists[DetailKind.SCRAM_USERS]):
+        earlier = StoredDetail.objects.filter(cluster=cluster, kind=DetailKind.SCRAM_USERS, user=name)
+        gone_at = earlier.aggregate(last=Max("gone_at"))["last"]
+    return OfPrincipal(lists, credentials, of(DetailKind.QUOTAS), of(DetailKind.TOKENS), gone_at)
 
 
 def mechanisms_words(each: StoredDetail) -> str:

@@ -3,7 +3,7 @@
 from aclweb.inventory.lists.ages import keys_added_since, keys_of_first_reading
 from aclweb.inventory.lists.client_roles import ROLES, ClientRole, missing, roles_of
 from aclweb.inventory.lists.cluster_status import Badge, ClusterStatus, paused_sentence, status
-from aclweb.inventory.lists.completeness import names_known
+from aclweb.inventory.lists.completeness import names_known, transactional_ids_known
 from aclweb.inventory.lists.completion import hosts_like, others_like, principals_like, resources_like
 from aclweb.inventory.lists.groups import GROUP_SORTS, GROUPED_BY, AclGroup, grouped_acls
 from aclweb.inventory.lists.listing import (
@@ -24,7 +24,9 @@ from aclweb.inventory.lists.names import (
     NameRow,
     containing,
     every_name,
+    is_listed,
     list_names,
+    list_of,
     listed_names,
     name_rows,
     named_by_acls,
@@ -84,10 +86,12 @@ __all__ = [
     "history_of",
     "hosts_like",
     "how_soon",
+    "is_listed",
     "keys_added_since",
     "keys_of_first_reading",
     "list_acls",
     "list_names",
+    "list_of",
     "list_principals",
     "listed_names",
     "may_be_short",
@@ -112,6 +116,7 @@ __all__ = [
     "short_key",
     "status",
     "sync_runs",
+    "transactional_ids_known",
     "watched_clusters",
     "with_key_like",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aclweb.acl.model import NOUNS, ResourceType
-from aclweb.clusters import Known
+from aclweb.clusters import DetailKind, Known
+from aclweb.inventory.details import told_lists
 from aclweb.inventory.models import Cluster, Declaration
 
 
@@ -29,6 +30,16 @@ def names_known(
     then = declared if declared is not None else cluster
     known = Known(then.topics_listed if kind is ResourceType.TOPIC else then.groups_listed)
     return Completeness(known, _sentence(cluster, kind, known))
+
+
+def transactional_ids_known(cluster: Cluster) -> Completeness:
+    """Return how complete the brokers' list of transactional ids is: never all that may be in use; one query."""
+    found = told_lists(cluster)[DetailKind.TRANSACTIONAL_IDS]
+    told = " ".join(filter(None, (found.sentence, found.problem)))
+    if found.known is Known.UNKNOWN:
+        return Completeness(Known.UNKNOWN, told)
+    forgotten = "Brokers list the transactional ids that they remember, so others may be in use."
+    return Completeness(Known.VISIBLE, f"{forgotten} {told}".rstrip())
 
 
 def _sentence(cluster: Cluster, kind: ResourceType, known: Known) -> str:

@@ -13,6 +13,7 @@ from itertools import islice
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import ANY_USER, WILDCARD, ResourceType
 from aclweb.inventory.current import ClusterView
+from aclweb.inventory.lists.names import list_of, listed_names
 
 
 class KnownNames:
@@ -77,10 +78,10 @@ def hosts_like(view: ClusterView, text: str, most: int) -> list[str]:
 
 
 def resources_like(view: ClusterView, kind: ResourceType, text: str, most: int) -> list[str]:
-    """Return at most so many names of resources that exist, or that LITERAL ACLs name."""
+    """Return at most so many names of resources that brokers list, or that LITERAL ACLs name."""
     known = view.loaded.remember(
-        ("resources_like", kind),
-        lambda: KnownNames({*view.loaded.names.get(kind, ()), *_named(view.index, kind)}),
+        ("resources_like", kind, list_of(view, kind)),
+        lambda: KnownNames({*listed_names(view, kind), *_named(view.index, kind)}),
     )
     return known.containing(text, most)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.model import PatternType, Resource, ResourceType
-from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.current import ClusterView
 from aclweb.inventory.lists.rows import LazyRows
-from aclweb.inventory.models import Cluster
 
 SOURCES = ("all", "brokers", "acls")
 """Where names are known from: those that brokers list, those that ACLs alone name, or both."""
@@ -16,7 +16,7 @@ SOURCES = ("all", "brokers", "acls")
 
 @dataclass(frozen=True)
 class NameRow:
-    """One topic or group, with the number of ACLs that match it. listed: whether the last sync listed it."""
+    """One name, with the number of ACLs that match it. listed: whether brokers listed it."""
 
     name: str
     partitions: int | None
@@ -25,27 +25,42 @@ class NameRow:
     listed: bool = True
 
 
-def list_names(cluster: Cluster, resource_type: ResourceType, text: str = "") -> Sequence[NameRow]:
-    """Return the topics or groups whose name contains `text`, in capital or small letters, by name."""
-    view = in_force(cluster)
-    names = names_from(view, resource_type, "brokers", text)
-    return LazyRows(len(names), lambda start, stop: name_rows(view, resource_type, names[start:stop]))
+def list_names(view: ClusterView, kind: ResourceType, text: str = "") -> Sequence[NameRow]:
+    """Return the names that brokers list and that contain `text`, in capital or small letters, by name."""
+    names = names_from(view, kind, "brokers", text)
+    return LazyRows(len(names), lambda start, stop: name_rows(view, kind, names[start:stop]))
 
 
 def listed_names(view: ClusterView, kind: ResourceType) -> tuple[str, ...]:
-    """Return the names of this type that the last sync listed, sorted."""
+    """Return the names of this type that brokers listed, sorted; transactional ids cost a query once a view."""
+    if kind is ResourceType.TRANSACTIONAL_ID:
+        return view.listed_ids.names
     return view.loaded.names.get(kind, ())
 
 
+def is_listed(view: ClusterView, kind: ResourceType, name: str) -> bool:
+    """Whether brokers listed this name."""
+    names = listed_names(view, kind)
+    place = bisect_left(names, name)
+    return place < len(names) and names[place] == name
+
+
+def list_of(view: ClusterView, kind: ResourceType) -> Hashable:
+    """Return what tells the list of this type from others within the revision: only transactional ids change in one."""
+    return view.listed_ids.read if kind is ResourceType.TRANSACTIONAL_ID else None
+
+
 def named_by_acls(view: ClusterView, kind: ResourceType) -> tuple[str, ...]:
-    """Return the names of this type that ACLs name exactly and the last sync did not list, sorted."""
-    return view.loaded.remember(("named_by_acls", kind), lambda: _named_by_acls(view, kind))
+    """Return the names of this type that ACLs name exactly and brokers did not list, sorted."""
+    question = ("named_by_acls", kind, list_of(view, kind))
+    return view.loaded.remember(question, lambda: _named_by_acls(view, kind))
 
 
 def every_name(view: ClusterView, kind: ResourceType) -> tuple[str, ...]:
     """Return both, sorted."""
+    question = ("every_name", kind, list_of(view, kind))
     return view.loaded.remember(
-        ("every_name", kind), lambda: tuple(sorted((*listed_names(view, kind), *named_by_acls(view, kind))))
+        question, lambda: tuple(sorted((*listed_names(view, kind), *named_by_acls(view, kind))))
     )
 
 
@@ -54,7 +69,7 @@ def names_from(view: ClusterView, kind: ResourceType, source: str, text: str = "
     names = {"brokers": listed_names, "acls": named_by_acls, "all": every_name}[source](view, kind)
     if not text:
         return names
-    question = ("names_from", kind, source, text.casefold())
+    question = ("names_from", kind, source, text.casefold(), list_of(view, kind))
     return view.loaded.remember(question, lambda: tuple(containing(names, text)))
 
 
@@ -89,5 +104,5 @@ def _name_row(view: ClusterView, kind: ResourceType, name: str) -> NameRow:
         topic.partitions if topic else None,
         topic.internal if topic else False,
         matching,
-        view.loaded.holds(kind, name),
+        is_listed(view, kind, name),
     )

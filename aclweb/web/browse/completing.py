@@ -20,6 +20,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.logged_names import denied_principals, hosts_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.details import known_to_brokers
 from aclweb.web.browse.palette import places_like
 
 MOST = 12
@@ -90,6 +91,13 @@ def _principals(view: ClusterView, text: str, most: int) -> list[Completion]:
             view, ("denied", load.pk), lambda: denied_principals(load), text, most + len(known)
         )
         found += [Completion(name, "denied in the log") for name in names if name not in known]
+    if len(found) < most:
+        known = {each.name for each in found}
+        told = known_to_brokers(view)
+        names = lists.others_like(
+            view, ("listed by brokers", told.read), lambda: told.by_principal, text, most + len(known)
+        )
+        found += [Completion(name, "listed by brokers") for name in names if name not in known]
     return found[:most]
 
 
@@ -107,6 +115,6 @@ def _hosts(view: ClusterView, text: str, principal: str, most: int) -> list[Comp
 def _resources(view: ClusterView, kind: ResourceType, text: str, most: int) -> list[Completion]:
     missing = "named by ACLs, does not exist" if view.known(kind) is Known.ALL else "named by ACLs"
     return [
-        Completion(name, "" if view.loaded.holds(kind, name) else missing)
+        Completion(name, "" if lists.is_listed(view, kind, name) else missing)
         for name in lists.resources_like(view, kind, text, most)
     ]

@@ -26,16 +26,25 @@ ABLE: Mapping[ResourceType, tuple[tuple[str, str, Operation], ...]] = {
     ResourceType.TRANSACTIONAL_ID: (("writers", "May use", Operation.WRITE),),
 }
 _NUMBERS = ("readers", "writers", "denials", "last")
+_TEXTS = ("name", "kind", "owner")
 _NEEDS_LOG = ("denials", "last")
 
 
 def columns(
-    query: QueryDict, kind: ResourceType, kind_word: str, *, has_owners: bool, has_log: bool
+    query: QueryDict,
+    kind: ResourceType,
+    kind_word: str,
+    *,
+    has_owners: bool,
+    has_log: bool,
+    has_members: bool = False,
 ) -> list[Column]:
-    """Return the head of each column of the list, in their order."""
+    """Return the head of each column of the list, in their order. has_members: whether types and members are shown."""
     words = {"name": kind_word}
     if kind is ResourceType.TOPIC:
         words["partitions"] = "Partitions"
+    if has_members:
+        words |= {"kind": "Type", "members": "Members"}
     if has_owners:
         words["owner"] = "Owner"
     words |= {name: word for name, word, _ in ABLE[kind]}
@@ -47,7 +56,7 @@ def columns(
     return [
         Column(
             word,
-            name not in ("name", "owner"),
+            name not in _TEXTS,
             with_fields(query, {"sort": _following(name, sort)}) if name in sorts else "",
             _direction(name, sort),
         )

@@ -17,6 +17,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.last_seen import last_seen
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.details import groups_told_of
 from aclweb.inventory.lists import LazyRows, OwnerBook, names_known
 from aclweb.web.browse import name_columns
 from aclweb.web.browse.acl_filters import Choice, with_fields
@@ -47,11 +48,12 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         "" if fault else sort,
         load=load,
         owners=owners,
-        of=(source, text.casefold()),
+        of=(source, text.casefold(), lists.list_of(view, kind)),
     )
     rows = LazyRows(len(found), lambda start, stop: lists.name_rows(view, kind, found[start:stop]))
     page = page_of(rows, page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
     names = [row.name for row in page]
+    told = groups_told_of(cluster, names) if kind is ResourceType.GROUP else {}
     context: dict[str, Any] = {
         "cluster": cluster,
         "kind": kind,
@@ -70,8 +72,12 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
             NOUNS[kind][0].capitalize(),
             has_owners=bool(owners),
             has_log=load is not None,
+            has_members=bool(told),
         ),
-        "known": names_known(cluster, kind),
+        "known": names_known(cluster, kind)
+        if kind in (ResourceType.TOPIC, ResourceType.GROUP)
+        else lists.transactional_ids_known(cluster),
+        "told": told,
         "has_owners": bool(owners),
         "owners": {name: owned for name in names if (owned := owners.of(kind.name, name)) is not None},
         "load": load,

@@ -13,7 +13,7 @@ from itertools import islice
 from django.urls import reverse
 
 from aclweb.accounts.models import User
-from aclweb.acl.model import ResourceType
+from aclweb.acl.model import NOUNS, ResourceType
 from aclweb.changes.queries import changes_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView
@@ -78,7 +78,7 @@ def exact_place(view: ClusterView, person: User, text: str) -> Place | None:
 
 
 def places_like(view: ClusterView, person: User, text: str, most: int) -> list[Place]:
-    """Return at most so many pages whose name contains the text, the last of them that of all finds; one query."""
+    """Return at most so many pages whose name contains the text, the last of them that of all finds; three queries."""
     change = _CHANGE.fullmatch(text)
     changes = _change_numbered(person, int(change[1])) if change else _changes_titled(person, text)
     pages = [*_pages(view, text)]
@@ -119,9 +119,9 @@ def _named(view: ClusterView, text: str, most: int) -> Iterator[Place]:
     cluster = view.cluster
     for name in lists.principals_like(view, text, most):
         yield Place(name, "principal", links.principal(cluster, name))
-    for kind, word in ((ResourceType.TOPIC, "topic"), (ResourceType.GROUP, "group")):
+    for kind in (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID):
         for name in lists.resources_like(view, kind, text, most):
-            yield Place(name, word, links.resource(cluster, kind, name))
+            yield Place(name, NOUNS[kind][0], links.resource(cluster, kind, name))
 
 
 def _pages(view: ClusterView, text: str) -> Iterator[Place]:

@@ -31,6 +31,7 @@ _MARK_WORDS = {
     principals.READS_ALL: ("Can read everywhere", "can read everywhere"),
     principals.NO_ACL: ("No ACL", ""),
     principals.NO_LOGIN: ("Cannot log in", "cannot log in"),
+    principals.GONE: ("No longer a SCRAM user", "no longer a SCRAM user"),
 }
 _OF_LOG = (principals.ORPHANED, principals.NEVER_SEEN, principals.DENIED)
 _COLUMNS = {

@@ -1,4 +1,4 @@
-"""Where does this text occur: among the topics, groups, principals or ACLs of a cluster?"""
+"""Where does this text occur: among the topics, groups, transactional ids, principals or ACLs of a cluster?"""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("q", "")
     assert isinstance(request.user, User)  # login_required
-    if (
-        text.strip()
-        and "all" not in request.GET
-        and (place := exact_place(in_force(cluster), request.user, text)) is not None
-    ):
-        return redirect(place.url)
     context: dict[str, Any] = {"cluster": cluster, "text": text, "search_text": text}
     if text.strip():
+        view = in_force(cluster)
+        if "all" not in request.GET and (place := exact_place(view, request.user, text)) is not None:
+            return redirect(place.url)
         filters = lists.AclListFilters(text=text)
         context |= {
-            "questions": questions_about(in_force(cluster), text),
-            "topics": page_of(lists.list_names(cluster, ResourceType.TOPIC, text), 1, SHOWN),
-            "groups": page_of(lists.list_names(cluster, ResourceType.GROUP, text), 1, SHOWN),
+            "questions": questions_about(view, text),
+            "topics": page_of(lists.list_names(view, ResourceType.TOPIC, text), 1, SHOWN),
+            "groups": page_of(lists.list_names(view, ResourceType.GROUP, text), 1, SHOWN),
+            "transactional_ids": page_of(
+                lists.list_names(view, ResourceType.TRANSACTIONAL_ID, text), 1, SHOWN
+            ),
             "principals": page_of(lists.list_principals(cluster, text), 1, SHOWN),
-            "acls": page_of(lists.list_acls(cluster, filters), 1, SHOWN),
+            "acls": page_of(lists.acls_in(view, filters), 1, SHOWN),
         }
     return render_page(request, "browse/search/results.html", None, context)

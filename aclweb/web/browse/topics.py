@@ -14,9 +14,10 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, Resource, ResourceType
+from aclweb.clusters import DetailKind
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
-from aclweb.inventory.details import ask_for_members
+from aclweb.inventory.details import ask_for_members, told_of_name
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync import tasks as sync_tasks
@@ -137,9 +138,7 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         "page": shown,
         "use": use,
         "shows": access_use.choices(request.GET, use),
-        "known": names_known(cluster, kind, declared=moment.past.declared if moment.past else None)
-        if kind in (ResourceType.TOPIC, ResourceType.GROUP)
-        else None,
+        **_whether_it_exists(cluster, kind, name, moment),
         "name_fault": name_fault,
     }
     if tab != "access" or not wants_part(request):
@@ -148,6 +147,19 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         # Who owned it in the past is not kept.
         context["owned"] = None if moment.is_past else lists.owner_of(cluster, kind.name, name)
     return render_page(request, "browse/topics/detail.html", PARTS.get(tab), context, section="topics")
+
+
+def _whether_it_exists(cluster: Cluster, kind: ResourceType, name: str, moment: as_of.AsOf) -> dict[str, Any]:
+    """Return how complete the list of its type is, and the entry of a transactional id that brokers list now."""
+    if kind in (ResourceType.TOPIC, ResourceType.GROUP):
+        declared = moment.past.declared if moment.past else None
+        return {"known": names_known(cluster, kind, declared=declared)}
+    if kind is ResourceType.TRANSACTIONAL_ID and not moment.is_past:
+        return {
+            "known": lists.transactional_ids_known(cluster),
+            "listed": told_of_name(cluster, DetailKind.TRANSACTIONAL_IDS, name),
+        }
+    return {"known": None}
 
 
 def _name_fault(kind: ResourceType, name: str) -> str:

@@ -139,7 +139,11 @@ def index(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404(f"{kind!r} is no such list; use one of {', '.join(DetailKind)}.") from error
     text = request.GET.get("q", "")
     lists = told_lists(cluster)
-    page = page_of(told_details(cluster, asked, text), page_asked(request.GET), settings.ACLWEB_PAGE_SIZE)
+    # How many there are is stored; how many have the text has to be counted.
+    count = None if text else lists[asked].count
+    page = page_of(
+        told_details(cluster, asked, text), page_asked(request.GET), settings.ACLWEB_PAGE_SIZE, count=count
+    )
     context: dict[str, Any] = {
         "cluster": cluster,
         "told": lists[asked],
