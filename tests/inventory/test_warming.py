@@ -77,6 +77,36 @@ def test_clusters_that_nobody_opens_are_left_alone(cluster, other_cluster, monke
     assert warm({}) == {}
 
 
+def test_what_was_let_go_of_while_others_are_prepared_is_not_built_again(db, settings):
+    settings.ACLWEB_ACLS_IN_MEMORY = 250
+    bindings = [allow("User:bob", "READ", f"t{number}") for number in range(100)]
+    first, second, opened = (
+        Cluster.objects.create(slug=f"c{number}", name=f"c{number}", kind="admin", address="127.0.0.1:1")
+        for number in range(3)
+    )
+    for each in (second, first, opened):
+        sync(each, client=Answers(bindings))
+    for each in (second, first):
+        current.in_force(each)
+
+    held = warm({}, lambda _view: current.in_force(opened))
+
+    assert set(held) == {first.pk}
+    assert set(current._now) == {first.pk, opened.pk}
+
+
+def test_nobody_is_pushed_out_by_what_nobody_asked_for(cluster, other_cluster, settings):
+    settings.ACLWEB_ACLS_IN_MEMORY = 2
+    for each in (cluster, other_cluster):
+        sync(each, client=Answers([allow("User:bob", "READ", "orders")]))
+    current.forget()
+    current.in_force(cluster)
+
+    current.in_force(other_cluster, asked=False)
+
+    assert set(current._now) == {cluster.pk}
+
+
 def test_memory_holds_no_more_than_it_may_and_lets_go_of_what_was_asked_for_first(db, settings):
     settings.ACLWEB_ACLS_IN_MEMORY = 250
     bindings = [allow("User:bob", "READ", f"t{number}") for number in range(100)]

@@ -399,10 +399,15 @@ def _known(cluster_id: int, key: Hashable) -> _Kept | None:
 
 
 def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) -> LoadedRevision:
-    """Keep this in memory, let go of what was not asked for the longest, and return what it loaded."""
+    """Keep this in memory, let go of what was not asked for the longest, and return what it loaded.
+
+    Where nobody asked, it is kept in the place of what is there of it, and not where that was let go of meanwhile.
+    """
     with _lock:
         if asked:
             kept.asked_at = time.monotonic()
+        elif name not in place:
+            return kept.loaded
         place[name] = kept
         while len(_past) > _PAST_KEPT:
             del _past[min(_past, key=lambda key: _past[key].asked_at)]

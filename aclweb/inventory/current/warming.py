@@ -45,6 +45,8 @@ def warm(
     """
     held: dict[int, LoadedRevision] = {}
     for cluster in Cluster.objects.filter(pk__in=asked_lately(_IN_USE_SECONDS)):
+        if cluster.pk not in asked_lately(_IN_USE_SECONDS):
+            continue  # let go of meanwhile, for one that somebody opened
         begun = time.monotonic()
         view = in_force(cluster, asked=False)
         loaded = view.loaded
