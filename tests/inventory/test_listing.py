@@ -4,10 +4,12 @@ from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.model.vocabulary import AclError, ResourceType
 from aclweb.acl.notation.files import binding_key
+from aclweb.clusters import Known
 from aclweb.inventory.access import principal_access, topic_access
 from aclweb.inventory.current import in_force
 from aclweb.inventory.lists import (
     AclListFilters,
+    grouped_acls,
     history,
     list_acls,
     list_names,
@@ -199,6 +201,20 @@ def test_a_question_costs_as_few_queries_for_many_acls_as_for_few(cluster, quest
     )
 
     assert queries() == few <= most
+
+
+def test_an_acl_is_an_orphan_as_soon_as_all_names_are_known_though_no_revision_came(cluster):
+    answers = Answers(EVERYTHING, topics("orders.eu", "orders.us", "pay"), ["orders.eu"])
+    for known, orphans in ((Known.VISIBLE, 0), (Known.ALL, 1), (Known.VISIBLE, 0)):
+        answers.topics_known = known
+        sync(cluster, client=answers)
+        orphaned = AclListFilters(orphan=True)
+        view = in_force(cluster)
+
+        assert view.revision.number == 1
+        assert len(list_acls(cluster, orphaned)) == orphans
+        assert sum(list_acls(cluster, AclListFilters()).facets["orphan"].values()) == orphans
+        assert len(grouped_acls(view, orphaned, "principal")) == orphans
 
 
 def test_where_nobody_knows_the_groups_an_acl_on_groups_is_no_orphan(cluster):

@@ -99,8 +99,7 @@ def principal_access(
     just_read: as in `in_force`.
     """
     view = in_force(cluster, as_of, just_read=just_read)
-    known = tuple(view.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
-    question = ("principal_access", principal, view.settings, known)
+    question = ("principal_access", principal, view.settings, view.known_of_all)
     return view.loaded.remember(question, lambda: access_of(view, principal))
 
 

@@ -90,8 +90,7 @@ class PrincipalsCompared:
 
 def compared(view: ClusterView, first: str, second: str) -> PrincipalsCompared:
     """Return what each of two principals can do, side by side; `User:*` is somebody whom no ACL names. No query."""
-    known = tuple(view.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
-    question = ("compared", first, second, view.settings, known)
+    question = ("compared", first, second, view.settings, view.known_of_all)
     return view.loaded.remember(question, lambda: compare(view, first, second))
 
 

@@ -220,20 +220,32 @@ class ClusterView:
 
     def known(self, kind: ResourceType) -> Known:
         """Which of the existing names of this type are in `loaded`; `completeness.names_known` says it in words."""
-        listed = {
-            ResourceType.TOPIC: self.declared.topics_listed,
-            ResourceType.GROUP: self.declared.groups_listed,
+        return self._known.get(kind, Known.UNKNOWN)
+
+    @computed_once
+    def known_of_all(self) -> tuple[Known, ...]:
+        """What `known` says of topics and groups: part of each question whose answer depends on which names exist.
+
+        It may change while the revision stays.
+        """
+        return tuple(self.known(kind) for kind in (ResourceType.TOPIC, ResourceType.GROUP))
+
+    @computed_once
+    def _known(self) -> dict[ResourceType, Known]:
+        return {
+            ResourceType.TOPIC: Known(self.declared.topics_listed),
+            ResourceType.GROUP: Known(self.declared.groups_listed),
             ResourceType.CLUSTER: Known.ALL,
         }
-        return Known(listed.get(kind, Known.UNKNOWN))
 
     def covered_now(self, binding: AclBinding) -> int | None:
         """Return how many existing names the pattern covers; None where nobody knows which names exist."""
-        if self.known(binding.resource_type) is Known.UNKNOWN:
+        known = self.known(binding.resource_type)
+        if known is Known.UNKNOWN:
             return None
         count = self.loaded.covered_now(binding)
         # That no visible name matches says nothing of those that aclweb may not see.
-        return None if count == 0 and self.known(binding.resource_type) is Known.VISIBLE else count
+        return None if count == 0 and known is Known.VISIBLE else count
 
     @computed_once
     def principals(self) -> tuple[str, ...]:

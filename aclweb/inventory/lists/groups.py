@@ -53,7 +53,7 @@ def grouped_acls(view: ClusterView, filters: AclListFilters, by: str, sort: str 
     by: one of GROUPED_BY. sort: one of GROUP_SORTS, of most first; empty for their order by what they share.
     """
     return view.loaded.remember(
-        ("grouped_acls", filters, view.settings, by, sort),
+        ("grouped_acls", filters, view.settings, view.known_of_all, by, sort),
         lambda: _sorted(_grouped(view, all_acls(view, filters), by), by, sort),
     )
 

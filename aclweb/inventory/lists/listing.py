@@ -209,7 +209,8 @@ def _listed(
     view: ClusterView, filters: AclListFilters
 ) -> tuple[Sequence[AclBinding], dict[str, dict[str, int]]]:
     """Return every ACL that the filters let through, and the facets; kept for the next page of the list."""
-    return view.loaded.remember(("list_acls", filters, view.settings), lambda: _filtered(view, filters))
+    question = ("list_acls", filters, view.settings, view.known_of_all)
+    return view.loaded.remember(question, lambda: _filtered(view, filters))
 
 
 def _filtered(
