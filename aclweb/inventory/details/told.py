@@ -315,12 +315,22 @@ def expiry_words(token: StoredDetail, which: str = "expires") -> str:
 
 @dataclass(frozen=True)
 class GroupsTold:
-    """How many groups of each type there are, and of how many the members are known. oldest: since when at least."""
+    """How many groups of each type there are, and of how many the members are known. oldest: since when at least.
+
+    by_type: under the value of each GroupType, the most first. read_at: when they were counted; None where
+    brokers have listed none with their types yet.
+    """
 
     by_type: tuple[tuple[str, int], ...] = ()
     total: int = 0
     described: int = 0
     oldest: datetime | None = None
+    read_at: datetime | None = None
+
+    @property
+    def words(self) -> str:
+        """Such as `2 consumer, 1 of unknown type`."""
+        return ", ".join(f"{count:,} {kind or 'of unknown type'}" for kind, count in self.by_type)
 
     @classmethod
     def of(cls, row: DetailsRead | None) -> Self:
@@ -329,10 +339,11 @@ class GroupsTold:
             return cls()
         oldest = row.figures["oldest"]
         return cls(
-            tuple((kind or "of unknown type", count) for kind, count in row.figures["types"].items()),
+            tuple(row.figures["types"].items()),
             row.count,
             row.figures["described"],
             datetime.fromisoformat(oldest) if oldest else None,
+            row.at,
         )
 
 

@@ -1,4 +1,4 @@
-"""What the operator's commands about clusters share: finding the cluster, and who is at the shell."""
+"""What the operator's commands about clusters share: finding the cluster, who is at the shell, and what is printed."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def cluster_named(slug: str) -> Cluster:
 def at_the_shell() -> str:
     """Return the actor of an audit event: the account of this machine that runs the command."""
     return f"{getpass.getuser()} (shell)"
+
+
+def on_a_line(text: str) -> str:
+    """Return the text as a terminal may show it: what breaks a line or commands a terminal is escaped."""
+    return text if text.isprintable() else repr(text)

@@ -72,10 +72,9 @@ def sights(cluster: Cluster, *, topics: int, groups: int) -> list[Sight]:
     topics, groups: how many of them its last revision has.
     """
     lists, told_groups = told_lists_and_groups(cluster)
-    by_type = ", ".join(f"{count:,} {word}" for word, count in told_groups.by_type)
     return [
         _names(cluster, ResourceType.TOPIC, f"{topics:,}"),
-        _names(cluster, ResourceType.GROUP, by_type or f"{groups:,}"),
+        _names(cluster, ResourceType.GROUP, told_groups.words or f"{groups:,}"),
         _members(told_groups),
         *(_list(cluster, each) for each in lists.values()),
     ]
