@@ -85,7 +85,6 @@ def end_in_the_middle(proxy: KafkaProxy) -> None:
 
 
 FAULTS = (hang, lose_replies, drip, cut_and_refuse, end_in_the_middle)
-INSTEAD = "tests/clusters/test_admin_faults.py::test_a_list_whose_connection_ends_once_is_asked_for_again_and_is_whole"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,12 @@ INSTEAD = "tests/clusters/test_admin_faults.py::test_a_list_whose_connection_end
         pytest.param(
             fault,
             what,
-            marks=[] if what == "its ACLs" or fault is hang else pytest.mark.thorough(instead=INSTEAD),
+            marks=[]
+            if what == "its ACLs" or fault is hang
+            else pytest.mark.thorough(
+                instead="tests/clusters/test_admin_faults.py::"
+                "test_a_list_whose_connection_ends_once_is_asked_for_again_and_is_whole"
+            ),
         )
         for fault in FAULTS
         for what in READS
@@ -153,7 +157,10 @@ def test_nobody_who_answers_is_an_error_when_a_session_opens(proxy, broker, faul
         POINTS,
         pytest.param(
             ALL_POINTS,
-            marks=pytest.mark.thorough(instead=INSTEAD),
+            marks=pytest.mark.thorough(
+                instead="tests/clusters/test_admin_faults.py::"
+                "test_a_list_whose_connection_ends_once_is_asked_for_again_and_is_whole"
+            ),
         ),
     ],
 )
