@@ -249,6 +249,9 @@ class _Split:
 
     def end(self, told: _Told) -> None:
         """Take what is left at the end of the split."""
+        # Where a line of another split is longer than this one, no line begins here: not even an empty one.
+        if not self._parting.run:
+            return
         piece = HEAD if self._is_head else None if self._is_last else TAIL
         self._take(self._parting.run, told, piece)
 
