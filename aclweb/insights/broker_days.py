@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery, Sum
 
 from aclweb.acl.logged import BrokerDay, with_gone
 from aclweb.insights.models import Load, LogDay, RetiredBroker
@@ -53,6 +53,28 @@ def late_days(load: Load, last: date, since: date) -> Sequence[LoggedDay]:
         rows = _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
         setattr(load, _LATELY, (since, rows))
     return rows
+
+
+def denied_lines(loads: Collection[Load], days: int) -> Mapping[int, Sequence[tuple[date, int]]]:
+    """Return how many lines of each of the last so many days of its log were denials, by the key of a load; one query.
+
+    A load without a time is left out.
+    """
+    last = {load.pk: load.last_at.date() for load in loads if load.last_at is not None}
+    if not last:
+        return {}
+    since = min(last.values()) - timedelta(days=days)
+    rows = LogDay.objects.filter(load__in=last, day__gt=since).values_list("load", "day").order_by()
+    found = {
+        (load, day): lines for load, day, lines in rows.annotate(denied=Sum("decisions") - Sum("permits"))
+    }
+    return {
+        load: [
+            (day, found.get((load, day), 0))
+            for day in (end - timedelta(days=n) for n in reversed(range(days)))
+        ]
+        for load, end in last.items()
+    }
 
 
 def days_with_gone(load: Load, last: date, since: date) -> Iterator[BrokerDay]:

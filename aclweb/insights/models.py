@@ -81,6 +81,9 @@ class LogDay(models.Model):
     hours = models.PositiveIntegerField()
     permit_hours = models.PositiveIntegerField()
 
+    class Meta:
+        indexes = [models.Index(fields=["load", "day"], name="log_days_of_a_load_by_day")]
+
     def __str__(self) -> str:
         return f"{self.broker} {self.day}: {self.lines} lines"
 

@@ -26,6 +26,7 @@ from aclweb.inventory.stored_details import StoredDetail as StoredDetail
 from aclweb.inventory.stored_details import StoredGroup as StoredGroup
 from aclweb.inventory.stored_findings import DismissedFinding as DismissedFinding
 from aclweb.inventory.stored_findings import LintRun as LintRun
+from aclweb.inventory.stored_findings import PostureDay as PostureDay
 from aclweb.inventory.stored_findings import StoredFinding as StoredFinding
 from aclweb.inventory.stored_syncs import SyncRun as SyncRun
 

@@ -40,6 +40,21 @@ class LintRun(Leased):
         return f"Lint run of revision {self.revision_id} of cluster {self.cluster_id}"
 
 
+class PostureDay(models.Model):
+    """How a cluster was at the end of a day, UTC, on which its ACLs were linted; see `posture`."""
+
+    cluster = models.ForeignKey("inventory.Cluster", on_delete=models.CASCADE, related_name="posture_days")
+    day = models.DateField()
+    # How many there are, by the names of `posture.COUNTED`, without what was dismissed.
+    counts = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "day"], name="one_posture_a_day")]
+
+    def __str__(self) -> str:
+        return f"Posture of cluster {self.cluster_id} on {self.day}"
+
+
 class StoredFinding(models.Model):
     """One ACL that breaks a lint rule or could be removed, or one ACL that could replace several."""
 

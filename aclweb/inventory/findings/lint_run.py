@@ -55,7 +55,7 @@ from aclweb.inventory import leases
 from aclweb.inventory.current import ClusterView, in_force, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.findings.dismissing import leave_out
-from aclweb.inventory.findings.posture import COUNTED, counted
+from aclweb.inventory.findings.posture import COUNTED, counted, keep_day
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.store import insert, staging
 from aclweb.inventory.stored_findings import LintRun, StoredFinding
@@ -322,6 +322,8 @@ def _store(
         done = is_newest and _held_by(row, owner).update(
             done_at=timezone.now(), limits=limits, counts=counts, lease_owner="", lease_until=None
         )
+        if done:
+            keep_day(row, counts)
     going = LintRun.objects.filter(cluster=row.cluster_id).exclude(pk=row.pk)
     if not done:
         going = LintRun.objects.filter(pk=row.pk, lease_owner=owner)

@@ -5,15 +5,17 @@ The question begins with what clients do; one about a raw operation is a link aw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
+from aclweb.inventory.findings import TREND_DAYS
+from aclweb.web.ask import seen
 from aclweb.web.ask.answer_context import answered
 from aclweb.web.ask.client_action import FIRST_VERB, ClientForm, verbs_with
 from aclweb.web.ask.examples import examples
@@ -28,11 +30,16 @@ from aclweb.web.shell.htmx import render_page, wants_part
 @require_GET
 def ask(request: HttpRequest) -> HttpResponse:
     """Answer a question about the current cluster; without one show what waits, the clusters and the newest changes."""
-    clusters = list(access.visible_clusters(request.user))
-    cluster = frame.last_of(request, clusters)
+    is_page = not wants_part(request)
+    around = None
+    if is_page:
+        around = frame.around(request, cluster=None, section="home", slug=request.GET.get("cluster", ""))
+        cluster = around.current.cluster if around.current else None
+    else:
+        cluster = frame.last_cluster(request)
     if cluster is None:
         return render_page(request, "ask/home/no_clusters.html", None, {}, section="home")
-    view = current.in_force(cluster)
+    view = current.in_force(cluster, just_read=True)
     asks_action = "action" in request.GET or not request.GET.keys() & {"principal", "type", "raw"}
     form: AskForm
     if asks_action:
@@ -43,14 +50,11 @@ def ask(request: HttpRequest) -> HttpResponse:
         is_asked = "principal" in request.GET and "choose" not in request.GET
         form = AskForm(request.GET if is_asked else None, settings=view.settings, initial=request.GET.dict())
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": view}
-    if not wants_part(request):
+    if around is not None:
         assert isinstance(request.user, User)  # login_required
-        context["changes"] = recent(request.user, clusters)
-        if not form.is_bound:
-            lines = [frame.cluster_line(each) for each in clusters]
-            context["waiting"] = waiting_changes(request.user)
-            context["postures"] = standings(lines)
-            context["troubled"] = [line for line in lines if line.tone == "bad" or line.cluster.held]
+        context |= {"frame": around} | _below(request.user, around.clusters, is_asked=form.is_bound)
+        context["last_here"] = seen.last_visit(request)
+        context |= seen.split(context["changes"], context["last_here"])
     if isinstance(form, ClientForm):
         verbs = verbs_with(form.client_action)
         word = dict(verbs)[form.client_action.name]
@@ -60,7 +64,23 @@ def ask(request: HttpRequest) -> HttpResponse:
         context["permalink"] = links.explain(cluster, form.request())
     else:
         context["examples"] = examples(view)
-    status = 422 if form.is_bound and not form.is_valid() and not wants_part(request) else 200
-    return render_page(
+    status = 422 if form.is_bound and not form.is_valid() and is_page else 200
+    response = render_page(
         request, "ask/home/ask.html", "ask/home/_answer.html", context, section="home", status=status
     )
+    if is_page:
+        seen.note(request, response)
+    return response
+
+
+def _below(person: User, lines: Sequence[frame.ClusterLine], *, is_asked: bool) -> dict[str, Any]:
+    """Return what is shown below the question: the newest changes, and where nothing is asked what waits."""
+    below: dict[str, Any] = {"changes": recent(person, [line.cluster for line in lines])}
+    if is_asked:
+        return below
+    return below | {
+        "waiting": waiting_changes(person),
+        "postures": standings(lines),
+        "trend_days": TREND_DAYS,
+        "troubled": [line for line in lines if line.tone == "bad" or line.cluster.held],
+    }

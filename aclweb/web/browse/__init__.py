@@ -1,12 +1,24 @@
 """What is there, who can do what with it, and what is wrong with it?
 
 Lists of ACLs, topics and principals, the page of one resource or principal, search, findings, and what the logs show.
-Import from here: which names of a request are unknown, the address that removes ACLs in a what-if, and the week of a
-cluster.
+Import from here: which names of a request are unknown, the address that removes ACLs in a what-if, the week of a
+cluster, and small drawings of days.
 """
 
+from aclweb.web.browse.charts import Bar, most_of, spark, steps
 from aclweb.web.browse.name_check import UnknownName, knows_principal, unknown_names
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.browse.week import markdown, week_of
 
-__all__ = ["UnknownName", "knows_principal", "markdown", "removals", "unknown_names", "week_of"]
+__all__ = [
+    "Bar",
+    "UnknownName",
+    "knows_principal",
+    "markdown",
+    "most_of",
+    "removals",
+    "spark",
+    "steps",
+    "unknown_names",
+    "week_of",
+]

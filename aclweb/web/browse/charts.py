@@ -92,6 +92,28 @@ def spark(days: Sequence[tuple[str, int]], most: int) -> tuple[Bar, ...]:
     return tuple(found)
 
 
+def steps(values: Sequence[int | None]) -> str:
+    """Return the path of a line that is level through each day, in a drawing as large as a spark.
+
+    values: of each day, None before the first known one. A number that never changes is a line halfway up.
+    """
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return ""
+    low, high = min(known), max(known)
+    step = SPARK_WIDTH / len(values)
+    path: list[str] = []
+    tall = SPARK_HEIGHT - 4
+    for place, value in enumerate(values):
+        if value is None:
+            continue
+        share = (value - low) / (high - low) if high > low else 0.5
+        height = round(SPARK_HEIGHT - 2 - tall * share, 1)
+        path.append(f"V{height}" if path else f"M{place * step:.1f} {height}")
+        path.append(f"H{(place + 1) * step:.1f}")
+    return "".join(path)
+
+
 def day_chart(
     days: Sequence[str], rows: Sequence[tuple[str, str, Sequence[int]]], *, height: int = PANEL_HEIGHT
 ) -> DayChart:

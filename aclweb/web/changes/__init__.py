@@ -4,6 +4,6 @@ The list of changes, the page of one change with its steps, and the audit trail.
 newest changes and revisions for the home page.
 """
 
-from aclweb.web.changes.recent_changes import recent
+from aclweb.web.changes.recent_changes import Recent, recent
 
-__all__ = ["recent"]
+__all__ = ["Recent", "recent"]

@@ -81,11 +81,14 @@ def cluster_line(cluster: Cluster) -> ClusterLine:
     )
 
 
-def around(request: HttpRequest, *, cluster: Cluster | None, section: str) -> Frame:
-    """Return the frame of a page; without `cluster` that of the one in its address, else of the one looked at last."""
+def around(request: HttpRequest, *, cluster: Cluster | None, section: str, slug: str = "") -> Frame:
+    """Return the frame of a page; without `cluster` that of the one in its address, else of the one looked at last.
+
+    slug: of a cluster that comes before these, where the person may look at it.
+    """
     if not request.user.is_authenticated:
         return Frame(clusters=(), current=None, section=section)
-    wanted = [cluster.slug] if cluster else [_slug_in(request), request.COOKIES.get(LAST, "")]
+    wanted = [cluster.slug] if cluster else [slug, _slug_in(request), request.COOKIES.get(LAST, "")]
     counted_for = next(filter(None, wanted), "")
     rows = list(with_badges(access.visible_clusters(request.user), request.user, counted_for))
     visible = tuple(cluster_line(found) for found in rows)

@@ -40,13 +40,13 @@ def render_page(
     """Render `page` within the frame or, for htmx, only `part` (None: the page has no part of its own).
 
     section: which entry of the navigation is lit: home, topics, principals, acls, changes, compare, insights.
-    cluster: taken from the context's "cluster" where not given.
+    cluster: taken from the context's "cluster" where not given. A "frame" in the context is that of this page.
     """
     here = cluster or context.get("cluster")
     if part is not None and wants_part(request):
         response = render(request, part, dict(context), status=status)
     else:
-        around = frame.around(request, cluster=here, section=section)
+        around = context.get("frame") or frame.around(request, cluster=here, section=section)
         response = render(request, page, {**context, "frame": around}, status=status)
     if here is not None and request.COOKIES.get(frame.LAST) != here.slug:
         response.set_cookie(
