@@ -1,8 +1,9 @@
-"""Of three brokers one hangs: every reading succeeds all the same, in time, and only its groups are not known."""
+"""Of three brokers one hangs or is gone: every read succeeds all the same, in time; only its groups are not known."""
 
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -66,37 +67,41 @@ def three(tmp_path_factory) -> Iterator[list[OneOfThree]]:
         yield brokers
 
 
+def read_all_but_the_third(three: list[OneOfThree]) -> None:
+    # The one that does not answer is named first, so that whoever goes by the order meets it.
+    address = ",".join(broker.bootstrap for broker in reversed(three))
+    connection = Connection(ADMIN_API, address, three[0].connection().options, TIMEOUT_SECONDS)
+    took = []
+    for _ in range(READS):
+        began = time.monotonic()
+        with AdminClient(connection) as client:
+            facts = client.describe()
+            acls = client.read_acls()
+            client.read_topics()
+            groups = client.read_groups()
+            known = client.names_known(acls, AuthorizerSettings())
+            told = client.read_details(AuthorizerSettings())
+        took.append(time.monotonic() - began)
+
+    print("seconds a reading:", ", ".join(f"{seconds:.1f}" for seconds in took))
+    assert len(facts.brokers) == 3
+    assert facts.silent == (three[2].bootstrap,)
+    assert groups == ()
+    assert (known.topics, known.groups) == (Known.ALL, Known.VISIBLE)
+    assert not told.groups_of_all
+    assert facts.settings is not None
+    assert 3 not in facts.settings.brokers
+    assert max(took) < PATIENCE_SECONDS
+
+
 @pytest.mark.turns(
     3,
     1,
     instead="tests/clusters/test_adminclient.py::test_a_broker_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothing",
 )
 def test_every_reading_succeeds_while_one_of_three_brokers_hangs(three):
-    hung = three[2]
-    # The hanging one is named first, so that whoever goes by the order meets it.
-    address = ",".join(broker.bootstrap for broker in reversed(three))
-    connection = Connection(ADMIN_API, address, three[0].connection().options, TIMEOUT_SECONDS)
-    with AdminClient(connection) as client:
-        assert len(client.describe().brokers) == 3
-
-    took = []
-    with stopped(hung.pid):
-        for _ in range(READS):
-            began = time.monotonic()
-            with AdminClient(connection) as client:
-                facts = client.describe()
-                acls = client.read_acls()
-                client.read_topics()
-                groups = client.read_groups()
-                known = client.names_known(acls, AuthorizerSettings())
-            took.append(time.monotonic() - began)
-
-    print("seconds a reading:", ", ".join(f"{seconds:.1f}" for seconds in took))
-    assert groups == ()
-    assert (known.topics, known.groups) == (Known.ALL, Known.VISIBLE)
-    assert facts.settings is not None
-    assert 3 not in facts.settings.brokers
-    assert max(took) < PATIENCE_SECONDS
+    with stopped(three[2].pid):
+        read_all_but_the_third(three)
 
 
 @pytest.mark.thorough(
@@ -118,3 +123,19 @@ def test_a_broker_that_stops_in_the_middle_is_left_for_another_one(three):
             client.read_acls()
             assert time.monotonic() - began < PATIENCE_SECONDS
             assert client._session.nodes[0].number != number
+
+
+# The last one here: the broker does not come back.
+@pytest.mark.turns(
+    3,
+    1,
+    instead="tests/clusters/test_adminclient.py::test_a_broker_that_falls_silent_leaves_the_outcome_unknown_and_raises_nothing",
+)
+def test_every_reading_succeeds_while_one_of_three_brokers_refuses_connections(three):
+    os.kill(three[2].pid, signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while three[2].running:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    read_all_but_the_third(three)
