@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from kafka.errors import KafkaTimeoutError
 
 from aclweb.clusters import ClusterError, ClusterState, Connection, connect
 from aclweb.clusters.admin_api.client import AdminClient
+from aclweb.clusters.admin_api.session import Node
 from aclweb.inventory.models import Cluster, Revision, StoredAcl
 from aclweb.inventory.sync import SyncResult, sync
 from aclweb.inventory.work import scheduling
@@ -196,3 +198,21 @@ def test_a_sync_whose_connection_ends_after_any_byte_loses_no_row(proxy, broker,
     assert failed >= points // 2
     last = synced_whole()
     assert (last.read, last.changed, cluster.failures) == (True, False, 0)
+
+
+def test_of_many_brokers_that_take_their_whole_time_and_answer_nothing_two_are_waited_for(
+    client, monkeypatch
+):
+    asked = []
+
+    def take_all_its_time(_request: object, timeout_seconds: float, node_id: int | None = None) -> object:
+        asked.append((node_id, timeout_seconds))
+        raise KafkaTimeoutError("no answer")
+
+    monkeypatch.setattr(client._session, "send", take_all_its_time)
+    client._session.nodes = tuple(Node(number, f"broker-{number}:9092") for number in range(30))
+
+    with pytest.raises(ClusterError, match="broker-1:9092 stopped answering when asked for its topics"):
+        client.read_topics()
+
+    assert asked == [(0, TIMEOUT), (1, TIMEOUT)]

@@ -39,6 +39,9 @@ LARGEST_ANSWER = 100_000_000
 # Where there are other brokers, one that answers nothing for so long is asked whether it is there at all, and
 # has as long again to answer that.
 SILENT_SECONDS = 1.5
+# Brokers that are there, and of which each may take its whole time for one question and not answer it. Where the first
+# ones do not, it is not the brokers, and asking all of a large cluster would take minutes.
+_MOST_WAITED_FOR = 2
 # A broker passes writes on to its controller and waits for that one up to 30 s.
 WRITE_TIMEOUT_SECONDS = 60.0
 
@@ -199,12 +202,18 @@ class Session:
         """
         deadline = time.monotonic() + self.timeout_seconds
         asked: tuple[Node | None, ...] = (node,) if node else self.nodes or (None,)
+        waited_for = 0
         while True:
             for one in asked:
                 try:
                     answer = self._try(make, what, one)
                 except errors.RetriableError as error:
                     failure, silent = error, one
+                    waited_for += isinstance(error, errors.KafkaTimeoutError) and not isinstance(
+                        error, HungError
+                    )
+                    if waited_for == _MOST_WAITED_FOR:
+                        raise stopped(what, error, self._named(one)) from error
                 else:
                     if one is not None and node is None:
                         self._prefer(one)
