@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 from kazoo.client import KazooClient
-from kazoo.exceptions import ConnectionLoss, NoAuthError
+from kazoo.exceptions import ConnectionLoss, NoAuthError, NoNodeError
+from kazoo.protocol.serialization import int_struct, multiheader_struct
 from kazoo.security import make_acl
 
-from aclweb.clusters import Connection
+from aclweb.clusters import ClusterError, Connection
 from aclweb.clusters.zookeeper import ZOOKEEPER, multi_read, session
+from aclweb.clusters.zookeeper.errors import as_cluster_errors
 from aclweb.clusters.zookeeper.session import Session
 
 COUNT = 300
@@ -127,3 +129,26 @@ def test_a_request_is_bounded_in_nodes_and_in_bytes():
     assert all(sum(map(len, some)) <= multi_read.REQUEST_BYTES for some in long)
     assert sum(map(len, long)) == 20
     assert list(multi_read.batches(["/" + "x" * 600_000])) == [["/" + "x" * 600_000]]
+
+
+def answer(*codes: int) -> bytes:
+    """An answer in which each read has ended with this error."""
+    errors = [multiheader_struct.pack(-1, False, code) + int_struct.pack(code) for code in codes]
+    return b"".join(errors) + multiheader_struct.pack(-1, True, -1)
+
+
+def test_an_answer_that_does_not_fit_the_question_is_an_error_and_no_shorter_list():
+    asked = multi_read.MultiRead(["/a", "/b"])
+    gone = NoNodeError.code
+    assert [type(one) for one in asked.deserialize(answer(gone, gone), 0)] == [NoNodeError] * 2
+
+    for damaged in (
+        b"",
+        answer(gone),
+        answer(gone, gone, gone),
+        answer(gone, gone)[:-5],
+        answer(gone, -9999),
+    ):
+        with pytest.raises(ClusterError, match="gave no usable answer about its ACLs"):
+            with as_cluster_errors("its ACLs", "zk:2181", 1):
+                asked.deserialize(damaged, 0)

@@ -7,11 +7,12 @@ error. Older servers say that they do not know the request, and end the session.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import EXCEPTIONS, NoNodeError
+from kazoo.exceptions import EXCEPTIONS, MarshallingError, NoNodeError
 from kazoo.protocol.paths import _prefix_root
 from kazoo.protocol.serialization import GetData, int_struct, multiheader_struct, read_buffer, stat_struct
 from kazoo.protocol.states import ZnodeStat
@@ -37,9 +38,18 @@ class MultiRead:
             parts += (multiheader_struct.pack(_GET_DATA, False, -1), GetData(path, None).serialize())
         return b"".join((*parts, multiheader_struct.pack(_END, True, -1)))
 
+    def deserialize(self, data: bytes, offset: int) -> list[Any]:
+        """Return (data, stat) of each path in order, or the error of its read; raises MarshallingError."""
+        try:
+            found = self._read(data, offset)
+        except (struct.error, RuntimeError) as error:  # kazoo's for a code that it does not know
+            raise MarshallingError from error
+        if len(found) != len(self._paths):
+            raise MarshallingError
+        return found
+
     @staticmethod
-    def deserialize(data: bytes, offset: int) -> list[Any]:
-        """Return (data, stat) of each path in order, or the error of its read."""
+    def _read(data: bytes, offset: int) -> list[Any]:
         found: list[Any] = []
         while True:
             kind, done, _ = multiheader_struct.unpack_from(data, offset)
