@@ -1,10 +1,11 @@
-"""Which clusters are there, and how does a program add or pause one, switch its changes, or have it tested?
+"""Which clusters are there, and how does a program add, change or pause one, or have it tested?
 
 Nothing here calls a cluster: a worker tests the connection.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -42,6 +43,8 @@ from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
 
 _DECLARED = ("super_users", "allow_everyone", "service")
+_CONNECTION = ("address", "options")
+_SETTINGS = ("name", *_CONNECTION, "authorizer", "kafka_version", "approvals_needed", "changes_enabled")
 LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
 """A file is of the machine of the site, of which no program names one."""
 
@@ -58,6 +61,12 @@ def _known_service(name: str) -> str:
             f"{name[:60]!r} is not a managed service that aclweb knows; use {', '.join(SERVICES)}."
         )
     return name
+
+
+def _on_one_line(text: str) -> str:
+    if "\n" in text or "\r" in text:
+        raise serializers.ValidationError("super.users is one line; part the principals with semicolons.")
+    return text
 
 
 class NewClusterSerializer(serializers.Serializer[Any]):
@@ -105,9 +114,7 @@ class NewClusterSerializer(serializers.Serializer[Any]):
         return _known_service(name)
 
     def validate_super_users(self, text: str) -> str:
-        if "\n" in text or "\r" in text:
-            raise serializers.ValidationError("super.users is one line; part the principals with semicolons.")
-        return text
+        return _on_one_line(text)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         refuse_unknown(self)
@@ -151,9 +158,11 @@ class ClusterList(generics.ListAPIView[Cluster]):
         return Response(answer, status=status.HTTP_201_CREATED, headers={"Location": address})
 
 
-def faults(error: registering.RegisteringError) -> dict[str, Any]:
+def faults(
+    error: registering.RegisteringError, body: type[serializers.Serializer[Any]] = NewClusterSerializer
+) -> dict[str, Any]:
     """Return what is wrong under the names of the body; client settings under `options`."""
-    fields = NewClusterSerializer().fields
+    fields = body().fields
     found: dict[str, Any] = {
         name: sentence for name, sentence in error.faults.items() if name in fields and name != "options"
     }
@@ -184,9 +193,40 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
     service = serializers.CharField(
         required=False, allow_blank=True, help_text=f"{_SERVICE_HELP} Empty for none."
     )
+    name = serializers.CharField(required=False, help_text="As people call it.")
+    address = serializers.CharField(
+        required=False,
+        help_text="Where it is read in the same way as now; to read it in another way, move it.",
+    )
+    options = serializers.DictField(
+        child=serializers.CharField(allow_null=True, trim_whitespace=False),
+        required=False,
+        write_only=True,
+        help_text="Client settings by Kafka's names, such as sasl.password; null takes one away, and those that are "
+        "left out stay. A stored secret goes to no other host: give it again with another address.",
+    )
+    authorizer = serializers.CharField(
+        required=False,
+        help_text=f"One of {', '.join(Cluster.Authorizer.values)}; what brokers show counts first.",
+    )
+    kafka_version = serializers.CharField(required=False, max_length=20, help_text="Such as 4.1.")
+    approvals_needed = serializers.IntegerField(required=False, help_text="Of a change.")
+    super_users = ExactText(
+        required=False,
+        allow_null=True,
+        help_text="super.users as the brokers have it; empty for none, null takes the declaration back.",
+    )
+    allow_everyone = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="allow.everyone.if.no.acl.found; null takes the declaration back.",
+    )
 
     def validate_service(self, name: str) -> str:
         return _known_service(name)
+
+    def validate_super_users(self, text: str | None) -> str | None:
+        return text if text is None else _on_one_line(text)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         refuse_unknown(self)
@@ -215,9 +255,10 @@ class ClusterDetail(APIView):
 
     @extend_schema(operation_id="change_cluster", request=AskedClusterSerializer, responses=ClusterSerializer)
     def patch(self, request: Request, slug: str) -> Response:
-        """Pause or resume a cluster, switch its changes, or say who runs it; who administers it may do so.
+        """Change where a cluster is and how aclweb logs in, what is declared of it, pause it, or switch its changes.
 
-        All of it is done, or nothing. A cluster that is resumed is synced soon.
+        Who administers it may do so. All of it is done, or nothing. A cluster that is resumed is synced soon; where
+        address or login differ, a worker tests the connection.
         """
         cluster, person = administered(request, slug)
         given = AskedClusterSerializer(data=request.data)
@@ -229,17 +270,40 @@ class ClusterDetail(APIView):
                     pausing.pause(actor=person, cluster=cluster)
                 elif asked.get("paused") is False:
                     resumed = pausing.resume(actor=person, cluster=cluster)
-                if "changes_enabled" in asked:
-                    registering.change(
-                        actor=person, cluster=cluster, changes_enabled=asked["changes_enabled"]
-                    )
-                if "service" in asked:
-                    declare(cluster=cluster, actor=person, service=asked["service"])
+                is_reached_otherwise = _change(cluster, person, asked) and not asked.keys().isdisjoint(
+                    _CONNECTION
+                )
+                told = {name: asked[name] for name in _DECLARED if name in asked}
+                if told:
+                    declare(cluster=cluster, actor=person, **told)
+                if is_reached_otherwise:
+                    checks.ask(cluster=cluster, actor=person)
         except registering.RegisteringError as error:
-            raise ValidationError(error.faults) from error
+            raise ValidationError(faults(error, AskedClusterSerializer)) from error
+        except AclError as error:
+            raise ValidationError({"super_users": str(error)}) from error
         if resumed:
             sync_tasks.ask_for_sync(cluster)
         return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)
+
+
+def _change(cluster: Cluster, person: User, asked: Mapping[str, Any]) -> bool:
+    """Change the settings that are asked for; return whether anything differs. Raises RegisteringError."""
+    settings_asked = {name: asked[name] for name in _SETTINGS if name in asked}
+    if not settings_asked:
+        return False
+    of_a_file = {name for name in _CONNECTION if name in asked} if not cluster.source.options else set()
+    if of_a_file:
+        why = "This cluster is read from a file, so it has no address or login that a program could change."
+        raise registering.RegisteringError(dict.fromkeys(sorted(of_a_file), why))
+    options: Mapping[str, str | None] = asked.get("options", {})
+    if options:
+        both: dict[str, str | None] = {**registering.stored_options(cluster), **options}
+        settings_asked["options"] = {name: value for name, value in both.items() if value is not None}
+    within = AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS)
+    return registering.change_unread(
+        actor=person, cluster=cluster, within=within, given=options, **settings_asked
+    )
 
 
 class ShownValueSerializer(serializers.Serializer[Any]):

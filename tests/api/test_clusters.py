@@ -6,6 +6,7 @@ import json
 from html import unescape
 
 import pytest
+from cryptography.fernet import Fernet
 from django.test import Client
 
 from aclweb.accounts import tokens
@@ -25,6 +26,10 @@ from tests.inventory.answering_cluster import Answers, topics
 
 URL = "/api/v1/clusters/test-eu/"
 CHECK = f"{URL}check/"
+CAN_BE_SET = (
+    "paused, changes_enabled, service, name, address, options, authorizer, kafka_version, approvals_needed, "
+    "super_users, allow_everyone"
+)
 
 
 def program(person, cluster=None) -> Client:
@@ -110,13 +115,13 @@ def test_all_of_an_edit_is_done_or_nothing(cluster, dot, enqueued):
 @pytest.mark.parametrize(
     ("given", "field", "sentence"),
     [
-        ({}, "non_field_errors", "Nothing to change: give one of paused, changes_enabled, service."),
+        ({}, "non_field_errors", f"Nothing to change: give one of {CAN_BE_SET}."),
         ({"paused": "perhaps"}, "paused", "Must be a valid boolean."),
         ({"paused": None}, "paused", "This field may not be null."),
         (
-            {"paused": True, "name": "eu"},
-            "name",
-            "'name' cannot be set here; use paused, changes_enabled, service.",
+            {"paused": True, "kind": "zookeeper"},
+            "kind",
+            f"'kind' cannot be set here; use {CAN_BE_SET}.",
         ),
     ],
 )
@@ -160,6 +165,138 @@ def test_a_browser_session_needs_its_csrf_token(cluster, dot, signed_in):
     assert change(browser, paused=True).status_code == 403
     assert browser.post(CHECK).status_code == 403
     assert (stored(), ConnectionCheck.objects.count()) == ((False, True), 0)
+
+
+# --- where it is and how aclweb logs in -----------------------------------------------------
+
+WORD = "n0body-may-see-this"
+LOGIN = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.username": "aclweb",
+    "sasl.password": WORD,
+}
+
+
+@pytest.fixture
+def live(cluster) -> Cluster:
+    cluster.kind, cluster.address, cluster.options = "admin", "broker-1.example:9092", LOGIN
+    cluster.save()
+    return cluster
+
+
+def connection(live: Cluster) -> tuple[str, dict[str, str]]:
+    found = connection_of(Cluster.objects.get(pk=live.pk))
+    return found.address, dict(found.options)
+
+
+def test_a_program_changes_what_it_names_and_the_rest_stays(live, dot):
+    answer = change(
+        program(dot),
+        name="Europe",
+        address="broker-1.example:9093",
+        approvals_needed=2,
+        options={"sasl.username": "other", "client.id": "acls"},
+        super_users="User:admin;User:ops",
+        allow_everyone=None,
+    )
+
+    found = answer.json()
+    assert (answer.status_code, found["name"], found["address"]) == (200, "Europe", "broker-1.example:9093")
+    assert (found["approvals_needed"], found["super_users"], found["allow_everyone"]) == (
+        2,
+        "User:admin;User:ops",
+        None,
+    )
+    assert connection(live) == (
+        "broker-1.example:9093",
+        LOGIN | {"sasl.username": "other", "client.id": "acls"},
+    )
+    assert ConnectionCheck.objects.get().asked_by == "dot"
+    assert told()[-2:] == [("dot", "cluster.set"), ("dot", "cluster.declared")]
+
+
+def test_null_takes_a_client_setting_away(live, dot):
+    login = dict.fromkeys(("sasl.mechanism", "sasl.username", "sasl.password"))
+
+    assert change(program(dot), options={**login, "security.protocol": "SSL"}).status_code == 200
+    assert connection(live)[1] == {"security.protocol": "SSL"}
+
+
+def test_a_new_password_replaces_the_stored_one_and_is_never_shown(live, dot):
+    answer = change(program(dot), options={"sasl.password": "n0body-either"})
+
+    assert connection(live)[1] == LOGIN | {"sasl.password": "n0body-either"}
+    facts = json.dumps(list(Event.objects.values_list("facts", flat=True)))
+    for secret in (WORD, "n0body-either"):
+        assert secret not in answer.content.decode()
+        assert secret not in facts
+
+
+def test_a_stored_password_goes_to_no_other_host(live, dot):
+    asked = program(dot)
+    elsewhere = "broker-1.example:9092,mine.example:9092"
+
+    answer = change(asked, address=elsewhere, name="x" * 101)
+
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"options", "name"}
+    assert "give the password again" in answer.json()["options"]["sasl.password"]
+    assert WORD not in answer.content.decode()
+    assert connection(live) == ("broker-1.example:9092", LOGIN)
+    assert not ConnectionCheck.objects.exists()
+
+    assert change(asked, address=elsewhere, options={"sasl.password": WORD}).status_code == 200
+    assert connection(live)[0] == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("given", "faults"),
+    [
+        ({"address": "nowhere"}, {"address", "options"}),
+        ({"address": "127.0.0.1:9092"}, {"address", "options"}),
+        ({"options": {"sasl.jaas.config": WORD}}, {"options"}),
+        ({"options": {"sasl.password": ""}}, {"options"}),
+        ({"options": []}, {"options"}),
+        ({"approvals_needed": 0, "kafka_version": "4.x"}, {"approvals_needed", "kafka_version"}),
+        ({"authorizer": "own"}, {"authorizer"}),
+        ({"super_users": "bob"}, {"super_users"}),
+        ({"super_users": "User:a\nUser:b"}, {"super_users"}),
+    ],
+)
+def test_what_is_wrong_with_a_change_is_said_under_its_field(live, dot, given, faults):
+    before = told()
+
+    answer = change(program(dot), paused=True, **given)
+
+    assert (answer.status_code, set(answer.json())) == (400, faults)
+    assert WORD not in answer.content.decode()
+    assert (connection(live), stored()) == (("broker-1.example:9092", LOGIN), (False, True))
+    assert told() == before
+
+
+def test_a_program_changes_no_address_of_a_file(cluster, dot):
+    Cluster.objects.update(kind="snapshot", address="/srv/acls", changes_enabled=False)
+
+    answer = change(program(dot), address="/etc/passwd", options={"client.id": "x"})
+
+    assert (answer.status_code, set(answer.json())) == (400, {"address", "options"})
+    assert "read from a file" in answer.json()["address"]
+    assert Cluster.objects.get(pk=cluster.pk).address == "/srv/acls"
+
+
+def test_a_login_that_cannot_be_decrypted_can_be_given_anew(live, dot, settings):
+    settings.ACLWEB_ENCRYPTION_KEYS = [Fernet.generate_key().decode("ascii")]
+
+    assert change(program(dot), options=LOGIN).status_code == 200
+    assert connection(live)[1] == LOGIN
+
+
+def test_without_another_address_or_login_nothing_is_tested(live, dot):
+    assert change(program(dot), name="Europe", allow_everyone=True).status_code == 200
+    assert change(program(dot), address="broker-1.example:9092").status_code == 200
+
+    assert not ConnectionCheck.objects.exists()
 
 
 # --- adding --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ recorded by the names of its settings only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from django.conf import settings as site
@@ -18,7 +18,7 @@ from django.utils import timezone
 from aclweb.acl.model import AclError, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.clusters import KINDS, AllowedHosts, ClusterError, ClusterKind
-from aclweb.clusters.connection import option_faults
+from aclweb.clusters.connection import CLIENT_SECRET, ENDPOINT, option_faults
 from aclweb.inventory.admin import events
 from aclweb.inventory.current import declared
 from aclweb.inventory.models import Cluster, Declaration
@@ -149,6 +149,32 @@ def change(
     return True
 
 
+def change_unread(
+    *,
+    actor: trail.Named | str,
+    cluster: Cluster,
+    within: AllowedHosts,
+    given: Container[str],
+    **settings: Any,
+) -> bool:
+    """Change settings as `change` does, for somebody who never reads a stored secret; False if nothing differs.
+
+    given: the client settings of `options` that this person has just given; the others are stored ones. Raises
+    RegisteringError with all that is wrong, also where a stored secret would be sent to another host.
+    """
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        address, options = settings.get("address", row.address), settings.get("options", stored_options(row))
+        faults = secrets_for_elsewhere(row, address, options, given)
+        try:
+            changed = change(actor=actor, cluster=cluster, within=within, **settings)
+        except RegisteringError as error:
+            raise RegisteringError({**faults, **error.faults}) from error
+        if faults:
+            raise RegisteringError(faults)
+    return changed
+
+
 def as_if_changed(cluster: Cluster, within: AllowedHosts | None = None, **settings: Any) -> Cluster:
     """Return the cluster's row as `change` would leave it, and store nothing; raises RegisteringError as that does."""
     row = Cluster.objects.select_related("revision").get(pk=cluster.pk)
@@ -188,11 +214,45 @@ def hosts_of(address: str) -> tuple[str, ...]:
     return tuple(server.strip().rpartition(":")[0] for server in servers)
 
 
+def secrets_for_elsewhere(
+    cluster: Cluster, address: str, options: Mapping[str, str], given: Container[str]
+) -> dict[str, str]:
+    """Return a fault where a stored secret, or a token got with it, would be sent where it was not given for.
+
+    address, options: as they are to be. given: the client settings that somebody has just typed.
+    """
+    stored = stored_options(cluster)
+    is_elsewhere = bool(options) and not set(hosts_of(address)) <= set(hosts_of(cluster.address))
+    found = {}
+    if is_elsewhere and options.get("sasl.password") and "sasl.password" not in given:
+        found["sasl.password"] = (
+            "The address names another host, to which the stored password would be sent; "
+            "give the password again."
+        )
+    if options.get(CLIENT_SECRET) and CLIENT_SECRET not in given:
+        if is_elsewhere:
+            found[CLIENT_SECRET] = (
+                "The address names another host, to which tokens would be sent; give the client secret again."
+            )
+        elif options.get(ENDPOINT) != stored.get(ENDPOINT):
+            found[CLIENT_SECRET] = (
+                "This is another token endpoint, to which the stored secret would be sent; "
+                "give the client secret again."
+            )
+    return found
+
+
+def stored_options(cluster: Cluster) -> dict[str, str]:
+    """Return the stored client settings; none where they cannot be decrypted, so that others can be given."""
+    try:
+        return dict(cluster.options)
+    except ImproperlyConfigured:
+        return {}
+
+
 def _forgive_lost_keys(row: Cluster) -> None:
     """Take a stored login that cannot be decrypted for none, so that another can be given."""
-    try:
-        row.options  # noqa: B018
-    except ImproperlyConfigured:
+    if not stored_options(row):
         row.options = {}
 
 

@@ -388,18 +388,16 @@ class ConnectionForm(forms.Form):
         """Change the cluster; False where nothing differs, None where a field is wrong."""
         assert self.cluster is not None
         values = self._values() | {"kind": self.kind.name}
-        faults = self._secrets_for_elsewhere(values)
         try:
             with transaction.atomic():
-                changed = registering.change(actor=actor, cluster=self.cluster, within=_within(), **values)
-                if self.errors or faults:
+                changed = registering.change_unread(
+                    actor=actor, cluster=self.cluster, within=_within(), given=self._secrets_given(), **values
+                )
+                if self.errors:
                     transaction.set_rollback(True)
         except registering.RegisteringError as error:
-            faults = {**faults, **error.faults}
-        if faults or self.errors:
-            self._show(faults)
-            return None
-        return changed
+            self._show(error.faults)
+        return None if self.errors else changed
 
     @property
     def uses_tokens(self) -> bool:
@@ -416,7 +414,9 @@ class ConnectionForm(forms.Form):
         assert self.cluster is not None
         values = self._values() | {"kind": self.kind.name}
         values.pop("name", None)
-        faults = self._secrets_for_elsewhere(values)
+        faults = registering.secrets_for_elsewhere(
+            self.cluster, values.get("address", ""), values.get("options", {}), self._secrets_given()
+        )
         try:
             with transaction.atomic():
                 asked = moving.ask(cluster=self.cluster, actor=actor, within=_within(), **values)
@@ -429,29 +429,8 @@ class ConnectionForm(forms.Form):
             return None
         return asked
 
-    def _secrets_for_elsewhere(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """Return a fault where a stored secret, or a token got with it, would be sent where it was not given for."""
-        assert self.cluster is not None
-        options = values.get("options", {})
-        known = set(registering.hosts_of(self.cluster.address))
-        is_elsewhere = bool(options) and not set(registering.hosts_of(values["address"])) <= known
-        found = {}
-        if is_elsewhere and options.get("sasl.password") and not self.cleaned_data.get("password"):
-            found["sasl.password"] = (
-                "The address names another host, to which the stored password would be sent; "
-                "give the password again."
-            )
-        if options.get(CLIENT_SECRET) and not self.cleaned_data.get("token_secret"):
-            if is_elsewhere:
-                found[CLIENT_SECRET] = (
-                    "The address names another host, to which tokens would be sent; give the client secret again."
-                )
-            elif options.get(ENDPOINT) != self.stored.get(ENDPOINT):
-                found[CLIENT_SECRET] = (
-                    "This is another token endpoint, to which the stored secret would be sent; "
-                    "give the client secret again."
-                )
-        return found
+    def _secrets_given(self) -> set[str]:
+        return {SETTINGS[name] for name in ("password", "token_secret") if self.cleaned_data.get(name)}
 
     def _show(self, faults: Mapping[str, str]) -> None:
         """Put each fault at its field, or above all fields where it has none here."""
