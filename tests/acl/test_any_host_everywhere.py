@@ -104,7 +104,7 @@ def test_any_host_is_what_all_addresses_say() -> None:
     assert all(seen[result] > 5 for result in ("ALLOWED", "DENIED", "DEPENDS", "UNDECIDED")), seen
 
 
-def test_a_question_about_a_whole_type_is_settled_from_each_address_as_if_it_were_asked_there() -> None:
+def test_a_question_about_a_whole_type_is_settled_from_each_address_as_asked_there() -> None:
     seen: Counter[str] = Counter()
     for seed, bindings, settings in worlds(None, "glob"):
         spread = under_several_names(random.Random(f"names {seed}"), bindings)

@@ -1,11 +1,11 @@
-"""Every kind of cluster keeps the same promises: the one in memory, a file, ZooKeeper, and brokers of 4.4 and 3.9."""
+"""Every kind of cluster keeps the same promises: in memory, a file, a folder, ZooKeeper, brokers of 4.4, 4.3, 3.9."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +28,9 @@ from aclweb.clusters.snapshot import SNAPSHOT
 from aclweb.clusters.zookeeper import ZOOKEEPER
 from devstack.servers import KafkaBroker, lay_out
 from tests.builders import acl, allow, deny
+from tests.clusters.tls_broker import SUBJECT, TlsBroker
 from tests.fake_cluster import FakeCluster
-from tests.servers import create_topic, wipe
+from tests.servers import USERS, create_topic, need_jars, need_java, wipe
 
 # What the claims are held against, and which kind of cluster each is.
 KIND_OF = {
@@ -39,8 +40,25 @@ KIND_OF = {
     "zookeeper": "zookeeper",
     "kafka44": "admin",
     "kafka39": "admin",
+    "kafka43": "admin",
+    "login over TLS": "admin",
+    "certificate": "admin",
 }
-SERVER = {"zookeeper": pytest.mark.zookeeper, "kafka44": pytest.mark.kafka, "kafka39": pytest.mark.kafka}
+# Brokers of a version in between, and at ports with TLS, are asked in thorough runs.
+THOROUGH = [
+    pytest.mark.kafka,
+    pytest.mark.thorough(
+        instead="tests/clusters/test_contract.py::test_reading_gives_exactly_the_acls_that_are_there_letter_by_letter"
+    ),
+]
+SERVER = {
+    "zookeeper": [pytest.mark.zookeeper],
+    "kafka44": [pytest.mark.kafka],
+    "kafka39": [pytest.mark.kafka],
+    "kafka43": THOROUGH,
+    "login over TLS": THOROUGH,
+    "certificate": THOROUGH,
+}
 
 
 def subjects(*, writable: bool = False) -> list[object]:
@@ -71,6 +89,22 @@ MANY = (
 )
 
 
+@pytest.fixture(scope="module")
+def tls_broker(tmp_path_factory) -> Iterator[TlsBroker]:
+    need_java()
+    settings = {"super.users": f"User:admin;User:{SUBJECT}"}
+    folder = tmp_path_factory.mktemp("tls")
+    with TlsBroker(folder, need_jars("4.4.0"), users=USERS, settings=settings) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def kafka43(tmp_path_factory) -> Iterator[KafkaBroker]:
+    need_java()
+    with KafkaBroker(tmp_path_factory.mktemp("kafka43"), need_jars("4.3.1"), users=USERS) as started:
+        yield started
+
+
 @dataclass
 class Subject:
     """One kind of cluster, empty at first, with the topics `orders.eu` of two partitions and `audit` of one.
@@ -99,14 +133,20 @@ def subject(request, tmp_path: Path, fresh: str) -> Subject:
         address = f"{server.address}/{fresh}"
         lay_out(address, cluster_id="zk-1", topics={"orders.eu": 2, "audit": 1}, broker="127.0.0.1:9092")
         return _live(Connection(ZOOKEEPER, address, timeout_seconds=60))
-    broker: KafkaBroker = request.getfixturevalue(kind)
+    broker: KafkaBroker
+    if kind in ("login over TLS", "certificate"):
+        broker = tls = request.getfixturevalue("tls_broker")
+        connection = tls.by_certificate() if kind == "certificate" else tls.by_login_over_tls()
+    else:
+        broker = request.getfixturevalue(kind)
+        connection = broker.connection()
     wipe(broker)
-    with connect(broker.connection()) as client:
+    with connect(connection) as client:
         present = {topic.name for topic in client.read_topics()}
     for name, partitions in (("orders.eu", 2), ("audit", 1)):
         if name not in present:
             create_topic(broker, name, partitions)
-    return _live(broker.connection())
+    return _live(connection)
 
 
 def _live(connection: Connection) -> Subject:

@@ -15,56 +15,16 @@ from aclweb.clusters.admin_api import ADMIN_API
 from aclweb.clusters.admin_api.client import AdminClient
 from aclweb.clusters.zookeeper import ZOOKEEPER
 from aclweb.inventory.models import Cluster
-from devstack.servers import KafkaBroker
 from tests.builders import allow
 from tests.clusters.certificates import Authority
+from tests.clusters.tls_broker import CA, OWN, SUBJECT, UNKNOWN, TlsBroker
 from tests.servers import USERS, need_jars, need_java, settle, wipe
-from tests.servers_data import free_port
 
 pytestmark = [
     pytest.mark.kafka,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("patient"),
 ]
-
-CA = Authority("Example CA")
-OWN = CA.issue("O=Example", "OU=Platform", "CN=aclweb")
-UNKNOWN = "broker1.kafka.svc.invalid:9092"
-SUBJECT = "CN=aclweb,OU=Platform,O=Example"
-
-
-class TlsBroker(KafkaBroker):
-    """A broker with two more ports, SASL_SSL and SSL with client certificates, and no declared default mode."""
-
-    sasl_ssl = mutual = ""
-
-    def _kraft_properties(self, controller: int) -> dict[str, str | None]:
-        self.sasl_ssl, self.mutual = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-        certificate, key = CA.issue("CN=broker", server=True)
-        (self.directory / "server.pem").write_text(key + certificate)
-        (self.directory / "ca.pem").write_text(CA.pem)
-        lines = super()._kraft_properties(controller)
-        ports = f",TLS://{self.sasl_ssl},MUTUAL://{self.mutual}"
-        lines["listeners"] = f"{lines['listeners']}{ports}"
-        lines["listener.security.protocol.map"] = (
-            f"{lines['listener.security.protocol.map']},TLS:SASL_SSL,MUTUAL:SSL"
-        )
-        # What clusters in containers get wrong most often: an address that only other containers know.
-        advertised = f"{lines['listeners']}".replace(f"127.0.0.1:{self._plain_port}", UNKNOWN)
-        lines["advertised.listeners"] = ",".join(
-            each for each in advertised.split(",") if not each.startswith("CONTROLLER")
-        )
-        stores = {
-            "ssl.keystore.type": "PEM",
-            "ssl.keystore.location": f"{self.directory}/server.pem",
-            "ssl.truststore.type": "PEM",
-            "ssl.truststore.location": f"{self.directory}/ca.pem",
-        }
-        for name in ("tls", "mutual"):
-            lines |= {f"listener.name.{name}.{key}": value for key, value in stores.items()}
-        lines["listener.name.mutual.ssl.client.auth"] = "required"
-        lines["listener.name.tls.plain.sasl.jaas.config"] = self._jaas()
-        return lines
 
 
 @pytest.fixture(scope="module")
