@@ -164,6 +164,10 @@ ACLWEB_APPROVAL_DAYS = env.number("ACLWEB_APPROVAL_DAYS", default=7, least=0, mo
 # Allow `manage.py change submit|approve|apply --as USER`. It is recorded as done from the shell.
 ACLWEB_SHELL_CHANGES = env.flag("ACLWEB_SHELL_CHANGES", default=False)
 
+# The group of people that reads the whole audit trail and what is kept of removed clusters, as administrators of the
+# site do, and may do nothing by that. Empty: only they do. Name it once you have made such a group under People.
+ACLWEB_AUDITORS = env.text("ACLWEB_AUDITORS", default="").strip()
+
 # --- What the logs tell -----------------------------------------------------------------------------
 
 # Where Spark runs the log jobs: local[*] is this machine, spark://host:port a cluster. Empty

@@ -184,6 +184,8 @@ REFUSED_FOR_SPARK = [
 ANY_TEXT = {
     *("ACLWEB_SECRET_KEY", "ACLWEB_STATIC_DIR", "ACLWEB_ACCESS_TABLE", "ACLWEB_AUDIT_HEADS"),
     *("ACLWEB_KAFKA_CONNECTOR", "JAVA_HOME", "XDG_CACHE_HOME"),
+    # No group of this name: nobody is an auditor.
+    "ACLWEB_AUDITORS",
 }
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db.models import F, Q, QuerySet
@@ -135,6 +136,29 @@ def needed(act: Act) -> Role:
 def is_site_administrator(user: object) -> TypeGuard[User]:
     """Return whether this person administers the whole site, and does so with no token limited to one cluster."""
     return isinstance(user, User) and user.is_active and user.is_superuser and user.only_cluster is None
+
+
+def may_audit(user: object) -> TypeGuard[User]:
+    """Return whether this person reads the whole audit trail and what is kept of removed clusters.
+
+    Administrators of the site do, and who is in the group that ACLWEB_AUDITORS names; no token limited to a cluster.
+    """
+    if is_site_administrator(user):
+        return True
+    auditors = settings.ACLWEB_AUDITORS
+    if not auditors or not isinstance(user, User) or not user.is_active or user.only_cluster is not None:
+        return False
+    return user.groups.filter(name=auditors).exists()
+
+
+def require_auditor(user: User | AnonymousUser) -> User:
+    """Return the person; raises PermissionDenied with a sentence for who may not audit."""
+    if not may_audit(user):
+        raise PermissionDenied(
+            "What is kept of removed clusters is for administrators of the site and its auditors, and your account is "
+            "neither. Ask an administrator of the site."
+        )
+    return user
 
 
 def require_site_administrator(user: User | AnonymousUser, what: str = "Accounts are") -> User:

@@ -27,7 +27,7 @@ from aclweb.api.impacts import (
 )
 from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER
 from aclweb.changes.models import Change, ChangeItem
-from aclweb.changes.queries import changes_of, item_state_words
+from aclweb.changes.queries import changes_of, item_state_words, kept_changes
 from aclweb.inventory.models import Cluster
 
 # About what the fields of one ACL of a change take, and what of a change is neither ACL nor effect.
@@ -55,7 +55,9 @@ class ChangeItemSerializer(serializers.ModelSerializer[ChangeItem]):
 
 class ChangeSerializer(serializers.ModelSerializer[Change]):
     key = serializers.CharField()
-    cluster = serializers.SlugRelatedField[Cluster](slug_field="slug", read_only=True)
+    cluster = serializers.SerializerMethodField(
+        help_text="Its short name; of a removed cluster the one that it had."
+    )
     author = serializers.CharField(source="author.username")
     state_words = serializers.SerializerMethodField(help_text="The state as pages say it.")
     applied_revision = serializers.IntegerField(
@@ -89,6 +91,10 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
             "finished_at",
             "applied_revision",
         ]
+
+    def get_cluster(self, change: Change) -> str:
+        cluster: Cluster = change.cluster
+        return cluster.removed_slug or cluster.slug
 
     def get_state_words(self, change: Change) -> str:
         return item_state_words(change)[0]
@@ -156,13 +162,8 @@ class ChangeDetail(APIView):
     def get(self, request: Request, number: int) -> HttpResponseBase:
         """One change: its ACLs, its effect as the author saw it, who agreed, and what became of each ACL."""
         asked = AskedImpact(request)
-        change = (
-            changes_of(_person(request))
-            .filter(pk=number)
-            .select_related("cluster", "author", "revision", "applied_revision")
-            .prefetch_related("items", "approvals__reviewer")
-            .first()
-        )
+        person = _person(request)
+        change = _whole(changes_of(person), number) or _whole(kept_changes(person), number)
         if change is None:
             raise Http404(f"There is no change CR-{number} that you may see.")
         answer = ChangeAndItemsSerializer(change).data
@@ -175,6 +176,15 @@ class ChangeDetail(APIView):
             return streamed(request, chain([before], entries_as_json(impact, revision), ["}"]))
         page = asked.page(impact, min(MOST_BYTES, _bytes_beside(change)))
         return Response({**answer, "impact": {**page, **revision}})
+
+
+def _whole(changes: QuerySet[Change], number: int) -> Change | None:
+    return (
+        changes.filter(pk=number)
+        .select_related("cluster", "author", "revision", "applied_revision")
+        .prefetch_related("items", "approvals__reviewer")
+        .first()
+    )
 
 
 def _bytes_beside(change: Change) -> int:

@@ -1,4 +1,4 @@
-"""How does a program remove a cluster, and what is kept of removed ones?"""
+"""How does a program remove a cluster, and read what is kept of removed ones?"""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aclweb.accounts.access import cluster_or_404
+from aclweb.accounts.access import cluster_or_404, require_auditor
+from aclweb.api.changes import ChangeSerializer
 from aclweb.api.clusters import refuse_unknown, site_administrator
 from aclweb.api.moves import Conflict
+from aclweb.changes.models import Change
+from aclweb.changes.queries import kept_changes
 from aclweb.inventory.admin import removing
 from aclweb.inventory.models import Cluster
 
@@ -85,12 +88,26 @@ class ClusterRemoval(APIView):
 
 
 class RemovedClusters(generics.ListAPIView[Cluster]):
-    """The removed clusters, the last one first; administrators of the site may read them."""
+    """The removed clusters, the last one first; administrators and auditors of the site may read them."""
 
     serializer_class = RemovedSerializer
     permission_classes = [IsAuthenticated]
 
     def get_queryset(self) -> QuerySet[Cluster]:
         if not getattr(self, "swagger_fake_view", False):
-            site_administrator(self.request, _WHAT)
-        return Cluster.including_removed.filter(removed_at__isnull=False).order_by("-removed_at", "-pk")
+            require_auditor(self.request.user)
+        return removing.all_removed()
+
+
+class RemovedChanges(generics.ListAPIView[Change]):
+    """The change requests that are kept of a removed cluster, newest first; each is read as any other."""
+
+    serializer_class = ChangeSerializer
+    permission_classes = [IsAuthenticated]
+
+    def get_queryset(self) -> QuerySet[Change]:
+        if getattr(self, "swagger_fake_view", False):
+            return Change.objects.none()
+        person = require_auditor(self.request.user)
+        gone = generics.get_object_or_404(removing.all_removed(), pk=self.kwargs["number"])
+        return kept_changes(person).filter(cluster=gone).select_related("applied_revision")

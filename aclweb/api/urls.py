@@ -35,6 +35,11 @@ urlpatterns = [
     path("v1/clusters/<slug:slug>/removal/", removals.ClusterRemoval.as_view(), name="removal"),
     path("v1/removed-clusters/", removals.RemovedClusters.as_view(), name="removed-clusters"),
     path(
+        "v1/removed-clusters/<int:number>/changes/",
+        removals.RemovedChanges.as_view(),
+        name="removed-cluster-changes",
+    ),
+    path(
         "v1/clusters/<slug:slug>/broker-settings/",
         clusters.ClusterBrokerSettings.as_view(),
         name="broker-settings",

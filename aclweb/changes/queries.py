@@ -229,18 +229,17 @@ def change_of(user: User, pk: int) -> Change | None:
     return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
 
 
-def kept_changes(user: User, cluster: Cluster) -> QuerySet[Change]:
-    """Return the changes of a removed cluster, newest first, to who administers the site; to others none."""
-    if not access.is_site_administrator(user):
+def kept_changes(user: User) -> QuerySet[Change]:
+    """Return the changes of all removed clusters, newest first, to who may audit; to others none."""
+    if not access.may_audit(user):
         return Change.objects.none()
-    kept = Change.objects.filter(cluster=cluster, cluster__removed_at__isnull=False)
+    kept = Change.objects.filter(cluster__removed_at__isnull=False)
     return kept.select_related("cluster", "author").annotate(undone=_UNDONE).order_by("-pk")
 
 
 def kept_change(user: User, pk: int) -> KeptChange | None:
-    """Return one change of a removed cluster to who administers the site; None for others, and for any other change."""
-    cluster = Cluster.including_removed.filter(changes=pk, removed_at__isnull=False).first()
-    change = kept_changes(user, cluster).filter(pk=pk).first() if cluster is not None else None
+    """Return one change of a removed cluster to who may audit; None for others, and for any other change."""
+    change = kept_changes(user).filter(pk=pk).first()
     if change is None:
         return None
     items = list(change.items.all())

@@ -42,7 +42,7 @@ def _kept(cluster: Cluster) -> Iterator[str]:
     if number:
         yield (
             f"{number_of(number, 'change request')} with {'its' if number == 1 else 'their'} ACLs, approvals and "
-            "comments, as text. Only administrators of the site see them from then on."
+            "comments, as text. Only administrators and auditors of the site see them from then on."
         )
     else:
         yield "Nobody has requested a change to it, so there is no change request to keep."

@@ -55,6 +55,7 @@ OPERATIONS = [
     ("/api/v1/clusters/{slug}/removal/", "GET"),
     ("/api/v1/clusters/{slug}/removal/", "POST"),
     ("/api/v1/removed-clusters/", "GET"),
+    ("/api/v1/removed-clusters/{number}/changes/", "GET"),
     ("/api/v1/clusters/{slug}/broker-settings/", "GET"),
     ("/api/v1/clusters/{slug}/details/", "GET"),
     ("/api/v1/clusters/{slug}/details/{kind}/", "GET"),

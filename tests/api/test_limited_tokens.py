@@ -28,8 +28,9 @@ def test_no_address_of_another_cluster_is_there(owner, request, waiting, other_c
     answered = {name: ask(asked, row, waiting) for name, row in TABLE.items() if name.startswith("api:")}
 
     told = {name for name, answer in answered.items() if answer.status_code != 404}
-    assert told == LISTS | {"api:schema", "api:removed-clusters"}
-    assert answered["api:removed-clusters"].status_code == 403
+    audited = {"api:removed-clusters", "api:removed-cluster-changes"}
+    assert told == LISTS | audited | {"api:schema"}
+    assert {answered[name].status_code for name in audited} == {403}
     assert [each["slug"] for each in answered["api:clusters"].json()["results"]] == ["test-us"]
     assert answered["api:changes"].json()["results"] == []
 

@@ -404,8 +404,8 @@ def test_its_name_is_free_once_it_is_deleted_and_nothing_of_it_is_the_next_ones(
     assert {event.verb for event in events_of(old)} >= {"cluster.removed", "cluster.deleted"}
     assert "cluster.added" not in {event.verb for event in events_of(old)}
     assert not queries.changes_of(root, new).exists()
-    assert [change.title for change in queries.kept_changes(root, old)] == ["For cat"]
-    assert not queries.kept_changes(ada, old).exists()
+    assert [change.title for change in queries.kept_changes(root)] == ["For cat"]
+    assert not queries.kept_changes(ada).exists()
 
 
 def test_a_second_cluster_of_a_name_can_be_removed_too(cluster):

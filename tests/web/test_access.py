@@ -268,6 +268,9 @@ TABLE: dict[str, Row] = {
     ),
     "api:removal": Row(f"{A}removal/", (401, 404, 403, 403, 403, 403), root=200),
     "api:removed-clusters": Row("/api/v1/removed-clusters/", (401, 403, 403, 403, 403, 403), root=200),
+    "api:removed-cluster-changes": Row(
+        "/api/v1/removed-clusters/{gone}/changes/", (401, 403, 403, 403, 403, 403), root=200
+    ),
     "api:acls": Row(f"{A}acls/", API_SEEN),
     "api:affecting": Row(f"{A}affecting/?resource=TOPIC:t", API_SEEN),
     "api:decide": Row(f"{A}decide/", API_SEEN, "post", QUESTION, as_json=True),

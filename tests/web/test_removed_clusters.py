@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from aclweb.accounts import access, grants, tokens
+from aclweb.accounts import access, grants, people, tokens
 from aclweb.accounts.access import is_site_administrator
 from aclweb.accounts.models import Role
 from aclweb.acl.model.delta import Delta
@@ -157,6 +157,72 @@ def test_only_who_administers_the_site_sees_the_changes_of_a_removed_cluster(
 
     for person in (ada, dot):
         assert signed_in(person).get(reverse("change", args=[change.pk])).status_code == 404
+
+
+@pytest.fixture
+def auditor(eve, settings):
+    """Eve, who has no role, in the group of auditors."""
+    settings.ACLWEB_AUDITORS = "audit"
+    people.join(actor="root", person=eve, group="audit")
+    return eve
+
+
+def test_an_auditor_reads_what_is_kept_and_the_whole_trail_and_may_do_nothing(
+    signed_in, auditor, change, cluster, other_cluster
+):
+    asked = signed_in(auditor)
+    assert asked.get("/c/test-eu/").status_code == 404
+    assert asked.get(reverse("change", args=[change.pk])).status_code == 404
+    remove(cluster)
+
+    assert "/clusters/removed/" in text(asked.get("/clusters/"))
+    assert "test-eu" in text(asked.get("/clusters/removed/"))
+    assert change.title in text(asked.get(f"/clusters/removed/{cluster.pk}/"))
+    kept = text(asked.get(reverse("change", args=[change.pk])))
+    assert "Does she need it?" in kept
+    assert "<form" not in kept.partition("<main")[2].partition("</main>")[0]
+    assert "kafka-acls" in b"".join(asked.get(reverse("change-commands", args=[change.pk]))).decode()
+    assert "root removed test-eu" in text(asked.get("/events/"))
+    assert "put eve into the group audit" in text(asked.get("/events/"))
+    assert asked.get("/c/test-us/").status_code == 404
+    assert asked.get("/people/").status_code == 403
+    assert asked.get("/clusters/new/").status_code == 403
+
+
+@pytest.mark.parametrize("named", ["", "Audit", "audit "], ids=["no group", "another", "another too"])
+def test_a_group_is_of_auditors_only_where_the_site_names_it(
+    signed_in, auditor, change, cluster, settings, named
+):
+    settings.ACLWEB_AUDITORS = named
+    remove(cluster)
+
+    assert signed_in(auditor).get("/clusters/removed/").status_code == 403
+    assert signed_in(auditor).get(reverse("change", args=[change.pk])).status_code == 404
+    assert "removed test-eu" not in text(signed_in(auditor).get("/events/"))
+
+
+def test_an_auditor_who_is_switched_off_or_whose_token_is_limited_reads_nothing(auditor, other_cluster):
+    assert access.may_audit(auditor)
+    auditor.only_cluster = other_cluster.pk
+    assert not access.may_audit(auditor)
+    auditor.only_cluster = None
+    auditor.is_active = False
+    assert not access.may_audit(auditor)
+
+
+def test_a_program_of_an_auditor_reads_the_kept_changes(auditor, change, cluster):
+    _, secret = tokens.issue(auditor, "t", 1)
+    asked = Client(headers={"authorization": f"Bearer {secret}"})
+    assert asked.get(f"/api/v1/removed-clusters/{cluster.pk}/changes/").status_code == 404
+    remove(cluster)
+
+    (gone,) = asked.get("/api/v1/removed-clusters/").json()["results"]
+    (listed,) = asked.get(f"/api/v1/removed-clusters/{gone['number']}/changes/").json()["results"]
+    assert (listed["key"], listed["cluster"], listed["title"]) == (change.key, "test-eu", change.title)
+    whole = asked.get(f"/api/v1/changes/{change.key}/").json()
+    assert [item["principal"] for item in whole["items"]] == ["User:cat"]
+    assert whole["impact"]["counts"]["gains"] > 0
+    assert asked.get("/api/v1/changes/").json()["results"] == []
 
 
 def test_a_new_cluster_of_the_name_shows_no_event_and_no_change_of_the_old_one(

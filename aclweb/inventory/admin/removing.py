@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from aclweb.acl.model import number_of
@@ -95,6 +95,11 @@ def remove(*, actor: trail.Named | str, cluster: Cluster, confirmed: str) -> Clu
         # After the commit, or a worker could miss it. Where the queue is down, the beat enqueues it later.
         transaction.on_commit(partial(deleting.delete_removed.delay), robust=True)
     return row
+
+
+def all_removed() -> QuerySet[Cluster]:
+    """Return the clusters that were removed, the last one first."""
+    return Cluster.including_removed.filter(removed_at__isnull=False).order_by("-removed_at", "-pk")
 
 
 def ended(cluster: Cluster) -> str:

@@ -72,8 +72,8 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def visible_events(user: User) -> QuerySet[Event]:
-    """Return the events about clusters and changes that this person may see; about everything for a superuser."""
-    if user.is_superuser:
+    """Return the events about clusters and changes that this person may see; about everything to who may audit."""
+    if access.may_audit(user):
         return Event.objects.all()
     clusters = access.visible_clusters(user).only("slug", "removed_slug", "events_after").select_related(None)
     changes = (

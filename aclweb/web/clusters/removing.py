@@ -1,10 +1,9 @@
-"""How does an administrator of the site remove a cluster, and what is there to see of removed ones?"""
+"""How does an administrator of the site remove a cluster, and what do auditors see of removed ones?"""
 
 from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
@@ -14,7 +13,6 @@ from aclweb.audit import trail
 from aclweb.changes import queries
 from aclweb.inventory.admin import removing
 from aclweb.inventory.admin.events import events_of, target_of
-from aclweb.inventory.models import Cluster
 from aclweb.web.clusters.connecting import site_administrator
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -47,8 +45,8 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
     """List the removed clusters, the last one first, and how far workers are with deleting them."""
-    site_administrator(request)
-    page = page_of(_removed().order_by("-removed_at", "-pk"), page_asked(request.GET), ROWS_A_PAGE)
+    access.require_auditor(request.user)
+    page = page_of(removing.all_removed(), page_asked(request.GET), ROWS_A_PAGE)
     return render_page(request, "clusters/removed_list.html", None, {"page": page})
 
 
@@ -56,11 +54,11 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_GET
 def removed(request: HttpRequest, number: int) -> HttpResponse:
     """Show what is kept of one removed cluster: its change requests and its events."""
-    person = site_administrator(request)
-    gone = _removed().filter(pk=number).first()
+    person = access.require_auditor(request.user)
+    gone = removing.all_removed().filter(pk=number).first()
     if gone is None:
         raise Http404("There is no removed cluster with this number.")
-    changes = queries.kept_changes(person, gone)
+    changes = queries.kept_changes(person).filter(cluster=gone)
     page = page_of(changes, page_asked(request.GET), ROWS_A_PAGE)
     context = {
         "gone": gone,
@@ -73,7 +71,3 @@ def removed(request: HttpRequest, number: int) -> HttpResponse:
         ],
     }
     return render_page(request, "clusters/removed.html", None, context)
-
-
-def _removed() -> QuerySet[Cluster]:
-    return Cluster.including_removed.filter(removed_at__isnull=False)

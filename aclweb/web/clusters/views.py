@@ -20,6 +20,7 @@ from aclweb.audit import trail
 from aclweb.changes.models import PolicyGate
 from aclweb.insights.declarations import declarations
 from aclweb.inventory import lists
+from aclweb.inventory.admin import removing
 from aclweb.inventory.admin.events import events_of
 from aclweb.inventory.checks import latest, registered_twice, same_kafka_cluster
 from aclweb.inventory.current import broker_settings
@@ -44,9 +45,7 @@ def index(request: HttpRequest) -> HttpResponse:
     visible = access.visible_clusters(request.user)
     context = {
         "same_kafka": registered_twice(visible),
-        "removed": Cluster.including_removed.filter(removed_at__isnull=False).exists()
-        if access.is_site_administrator(request.user)
-        else False,
+        "removed": removing.all_removed().exists() if access.may_audit(request.user) else False,
     }
     return render_page(request, "clusters/list.html", None, context)
 
