@@ -1,8 +1,8 @@
 """What would the requests of the log be answered with other ACLs?
 
-Each distinct request that brokers logged is decided twice, by the ACLs before and after an edit, with the code that
-answers every other question. What a log does not hold it cannot bring back: without permits nobody can tell
-whom an edit would stop, and a number is "at least" wherever an hour may be missing.
+Each distinct request that brokers logged and that an edit may turn is decided twice, by the ACLs before and after it,
+with the code that answers every other question. What a log does not hold it cannot bring back: without permits
+nobody can tell whom an edit would stop, and a number is "at least" wherever an hour may be missing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db.models import Q, Sum
 
-from aclweb.acl.authorizer import AclIndex, Result, decide
+from aclweb.acl.authorizer import AclIndex, Result, decide, may_turn
 from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
@@ -35,7 +35,7 @@ MOST_REQUESTS = 50_000
 """So many distinct requests are decided again while somebody waits; about a second of one core."""
 
 _MOST_PATTERNS = 50  # of one query; with more, every request of their resource types is looked at
-_FEW_ACLS = 1_000  # of larger edits every request is decided again
+_FEW_ACLS = 1_000  # of larger edits every request is read
 _FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, all are filed anew
 
 
@@ -222,13 +222,15 @@ def replay(
     window = Window.of(load, days)
     seen = window.requests()
     lines = seen.aggregate(all=Sum(window.column))["all"] or 0
-    few = after == settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
+    same_settings = after == settings
+    few = same_settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     touched = seen.filter(_may_match(delta)) if few else seen
     rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
     left_out = max(0, touched.count() - MOST_REQUESTS)
     asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
-    if few:
-        asked = _matched(asked, AclIndex((*delta.add, *delta.remove)), settings)
+    if same_settings:
+        edited = AclIndex((*delta.add, *delta.remove))
+        asked = [each for each in asked if may_turn(each.request, edited, settings)]
     old, new = (index, index_after) if index_after is not None else _both(asked, delta, index, settings)
     flips = _flips(asked, old, settings, new, after)
     return Replay(
@@ -294,15 +296,6 @@ def _may_match(delta: Delta) -> Q:
     if len(patterns) > _MOST_PATTERNS:
         return Q(request__resource_type__in={pattern.resource_type.name for pattern in patterns})
     return by_name | Q(request__resource_type__in=whole_types)
-
-
-def _matched(asked: Iterable[_Asked], edited: AclIndex, settings: AuthorizerSettings) -> list[_Asked]:
-    """Return the requests on resources that some ACL of the edit matches; no other answer can turn."""
-    known: dict[Resource, bool] = {}
-    for each in asked:
-        if each.resource not in known:
-            known[each.resource] = bool(edited.affecting(each.resource, settings))
-    return [each for each in asked if known[each.resource]]
 
 
 _Key = tuple[str, Operation, Resource, Result, Result]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl.authorizer.answers import Basis, Result
-from aclweb.acl.authorizer.decision import Decision, authorize, decide
+from aclweb.acl.authorizer.decision import Decision, authorize, decide, may_turn
 from aclweb.acl.authorizer.hazards import hazards_of
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
@@ -18,7 +18,16 @@ from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import AccessRequest, AclError, Operation
 from tests import reference
 from tests.builders import acl, allow, ask, deny, describe, read, write
-from tests.random_cases import SCALE, assert_balanced, crowded_case, random_case, with_unknowns
+from tests.random_cases import (
+    SCALE,
+    assert_balanced,
+    crowded_case,
+    random_binding,
+    random_case,
+    random_request,
+    random_world,
+    with_unknowns,
+)
 
 CASES = 1_000 * SCALE
 BOTH = pytest.mark.parametrize(
@@ -387,3 +396,25 @@ def test_operations_come_with_the_version_that_brought_them() -> None:
     kind = ask("User:a", "WRITE", "t", resource_type="TRANSACTIONAL_ID").resource_type
     assert transaction not in [o.name for o in operations_of(kind, AuthorizerSettings(kafka_version="4.0"))]
     assert transaction in [o.name for o in operations_of(kind, AuthorizerSettings(kafka_version="4.1"))]
+
+
+@pytest.mark.parametrize("authorizer", ["standard", "acl", "glob"])
+def test_what_no_edited_acl_may_turn_ends_as_before(authorizer: str) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(150 * SCALE):
+        rng = random.Random(f"may turn {authorizer} {seed}")
+        world = random_world(rng, authorizer=authorizer)
+        bindings = with_unknowns(rng, world).bindings if seed % 5 == 0 else world.bindings
+        gone = rng.sample(bindings, min(len(bindings), rng.randint(0, 3)))
+        come = [random_binding(rng, world.settings) for _ in range(rng.randint(0, 2))]
+        before, edited = AclIndex(bindings), AclIndex([*gone, *come])
+        after = AclIndex([*(each for each in bindings if each not in gone), *come])
+        for _ in range(15):
+            request = random_request(rng, world, by_type=rng.random() < 0.1)
+            results = {decide(request, index, world.settings)[0] for index in (before, after)}
+            if may_turn(request, edited, world.settings):
+                seen["turns" if len(results) > 1 else "stays"] += 1
+            else:
+                assert len(results) == 1, (seed, request)
+                seen["cannot"] += 1
+    assert all(seen[each] > 50 for each in ("turns", "stays", "cannot")), seen

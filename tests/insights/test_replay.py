@@ -101,6 +101,24 @@ LOGGED = [
 ]
 
 
+def test_only_requests_that_an_edited_acl_matches_are_decided_again(given, monkeypatch):
+    now = [allow(f"User:p{n}", "READ", "orders.", pattern="PREFIXED") for n in range(40)]
+    requests = [
+        request(f"User:p{n}", "READ", f"orders.{place}", allowed=True, lines=1)
+        for n in range(40)
+        for place in range(5)
+    ]
+    found = given(requests=requests)
+    decided = []
+    decide = replaying.decide
+    monkeypatch.setattr(replaying, "decide", lambda *given: decided.append(given[0]) or decide(*given))
+
+    shown = replay(found, delta(remove=now[:2]), AclIndex(now), SETTINGS)
+
+    assert {flip.principal for flip in shown.denied} == {"User:p0", "User:p1"}
+    assert len(decided) == 2 * 2 * 5
+
+
 def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):
     found = replayed(given(requests=LOGGED), delta(remove=NOW[:1]))
 

@@ -30,7 +30,7 @@ from aclweb.acl.authorizer.answers import (
 from aclweb.acl.authorizer.by_type import HARDCODE, answer_by_type, decide_by_type, own_by_type
 from aclweb.acl.authorizer.hazards import hazards
 from aclweb.acl.authorizer.index import AclIndex
-from aclweb.acl.authorizer.masks import MAYBE_SHIFT
+from aclweb.acl.authorizer.masks import MAYBE_SHIFT, votes_in
 from aclweb.acl.matching import Matching, covers_name, matching_of
 from aclweb.acl.model import (
     AccessRequest,
@@ -190,6 +190,25 @@ def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
             settings=settings,
         )
     return settle_masks(mask, bit, table.covered, name, settings)
+
+
+def may_turn(request: AccessRequest, edited: AclIndex, settings: AuthorizerSettings) -> bool:
+    """Whether the result of a request for one resource can differ between ACLs with and without some of `edited`.
+
+    Fast: where False comes back, nobody need decide the request again. A question about a whole type always may.
+    """
+    name = request.resource_name
+    table = edited.table_for(request.resource_type, settings)
+    if table is None:
+        return False
+    if name is None or table.unknown_patterns:
+        return True
+    if settings.allow_everyone and table.covered.covers(name, settings):
+        # Whether any ACL matches it, whoever that is for, ends the default.
+        return True
+    return bool(
+        votes_in(table.mask(request.principal, request.host, name, settings)) & 1 << request.operation._value_
+    )
 
 
 def fits_operation(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:

@@ -24,6 +24,12 @@ def mask_of(operation: Operation, permission: PermissionType) -> int:
     return MASKS[permission][operation]
 
 
+def votes_in(mask: int) -> int:
+    """Return the operations of which a mask says anything, as bits."""
+    sure = mask | mask >> MAYBE_SHIFT
+    return (sure | sure >> DENY_SHIFT) & ALL_BITS
+
+
 def _mask(operation: Operation, permission: PermissionType) -> int:
     exact = ALL_BITS if operation is Operation.ALL else 1 << operation.code
     implied = IMPLIED.get(operation)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Self
 
@@ -216,6 +217,7 @@ class Seen:
         return self.resource_type, self.pattern_type, self.name
 
 
+@lru_cache(maxsize=1024)
 def word_for(words: type[enum.Enum], code: int, version: Version) -> str:
     """Return the word that a broker of this version has for a code, UNKNOWN if it has none."""
     for word in words:
@@ -224,9 +226,9 @@ def word_for(words: type[enum.Enum], code: int, version: Version) -> str:
     return "UNKNOWN"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """One thing that a layer refuses.
+    """One thing that a layer refuses; each rule equals itself alone.
 
     what: for a table, such as "an empty name". text and sentence: of one refused item.
     authorizer, since and before: where the rule holds; empty for everywhere.

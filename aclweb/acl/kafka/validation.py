@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from aclweb.acl.kafka.creation import CREATION_RULES, POISONED, TOO_MANY_NEW
 from aclweb.acl.kafka.deletion import DELETION_RULES, LISTING_RULES, TOO_MANY_GONE
@@ -31,6 +32,9 @@ from aclweb.acl.kafka.refusals import (
 )
 from aclweb.acl.matching import AclFilter
 from aclweb.acl.model import VERSIONS, AclBinding, AuthorizerSettings
+
+# A draft asks of each of its lines on every page, more than once: enough for two of the longest that people read.
+_REFUSALS_KEPT = 10_000
 
 
 def creation_answers(
@@ -79,12 +83,16 @@ def listing_answer(asked: Item, target: Target, *, found: Iterable[AclBinding] =
     return answer
 
 
-def _answers(rules: Iterable[Rule], items: Sequence[Item], target: Target) -> tuple[Refusal | None, ...]:
+@lru_cache(maxsize=64)
+def rules_in_force(rules: tuple[Rule, ...], settings: AuthorizerSettings) -> tuple[Rule, ...]:
+    """Return those of the rules that hold in this authorizer and version, in their order."""
+    return tuple(rule for rule in rules if rule.holds_in(settings))
+
+
+def _answers(rules: tuple[Rule, ...], items: Sequence[Item], target: Target) -> tuple[Refusal | None, ...]:
     seen = [Seen.by(target, item) for item in items]
     answers: list[Refusal | None] = [None] * len(items)
-    for rule in rules:
-        if not rule.holds_in(target.settings):
-            continue
+    for rule in rules_in_force(rules, target.settings):
         hit = [place for place, one in enumerate(seen) if answers[place] is None and rule.applies(one)]
         if not hit:
             continue
@@ -106,6 +114,7 @@ def _dragged_along(rule: Rule) -> str:
     return f"Another ACL of the same request has {rule.what}, which Kafka answers on {rule.scope.value}; leave it out."
 
 
+@lru_cache(maxsize=_REFUSALS_KEPT)
 def refusal(verb: str, binding: AclBinding, target: Target) -> Refusal | None:
     """Return what a cluster answers to adding or removing this one ACL; None for yes.
 
