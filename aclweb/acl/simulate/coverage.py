@@ -25,6 +25,9 @@ _SMALL = 2_048
 _FEW = 200
 """So few classes are looked up one by one sooner than all patterns are joined."""
 
+_LOOKED_UP = 32
+"""So are fewer than one in so many of a large universe: to look one up takes some 20 times as long as to join one."""
+
 _SEARCHES = 16
 """To search one in so many names takes as long as to write down the places of all."""
 
@@ -161,9 +164,18 @@ class Coverage:
     @computed_once
     def kept_before(self) -> int:
         """The classes that an ACL covers before which stays."""
-        if not self._gone:
+        shelf, settings, gone = self.shelf, self.worlds.settings, self._gone
+        if not gone or shelf is None:
             return self.before
-        return self._by(self.shelf, self.worlds.settings, without=self._gone)
+        alone = self._of_patterns(gone, settings)
+        if not self._are_few(alone):
+            return self._by(shelf, settings, without=gone)
+        still = (
+            place
+            for place in places_in(alone & self.before)
+            if self._is_covered(shelf, settings, self.sample(place), gone)
+        )
+        return self.before & ~alone | set_of(still)
 
     @computed_once
     def kept_after(self) -> int:
@@ -198,7 +210,7 @@ class Coverage:
         """Return the classes that some pattern of a shelf covers, but for those of `without`."""
         if shelf is None:
             return 0
-        if self.near.bit_count() <= _FEW:
+        if self._are_few(self.near):
             return set_of(
                 place
                 for place in places_in(self.near)
@@ -234,6 +246,10 @@ class Coverage:
             return self.axis.all
         touching = worlds.touching.shelf(self.resource_type)
         return self.axis.new | (self.joined(touching.unsorted) if touching is not None else 0)
+
+    def _are_few(self, names: int) -> bool:
+        """Whether it is less work to ask which ACLs cover each of these classes than which classes each ACL covers."""
+        return names.bit_count() <= max(_FEW, self.axis.size // _LOOKED_UP)
 
     def _is_covered(
         self,
@@ -300,10 +316,16 @@ class Coverage:
 
     def joined(self, bindings: Iterable[AclBinding]) -> int:
         """Return the classes that some of these bindings cover before or after; all for an unknown pattern."""
+        settings = (self.worlds.settings, self.worlds.after_settings)
+        patterns = {(binding.pattern_type, binding.resource_name) for binding in bindings}
+        return self._of_patterns(patterns, *(settings if not self.worlds.same_settings else settings[:1]))
+
+    def _of_patterns(self, patterns: Iterable[tuple[PatternType, str]], *settings: AuthorizerSettings) -> int:
+        """Return the classes that some of these patterns cover by some of the settings; all for an unknown pattern."""
         texts: dict[int, set[str]] = {}
-        for binding in bindings:
+        for pattern_type, text in patterns:
             # `_value_` because the hash of an enum is a Python function.
-            texts.setdefault(binding.pattern_type._value_, set()).add(binding.resource_name)
+            texts.setdefault(pattern_type._value_, set()).add(text)
         if PatternType.UNKNOWN._value_ in texts:
             return self.axis.all
         literals, prefixes = (texts.pop(each._value_, set[str]()) for each in (_LITERAL, _PREFIXED))
@@ -311,9 +333,8 @@ class Coverage:
         wide = [(_LITERAL, WILDCARD)] if WILDCARD in literals else []
         wide += [(_PREFIXED, "")] if "" in prefixes else []
         wide += [(PatternType(code), text) for code, own in texts.items() for text in own]
-        settings = (self.worlds.settings, self.worlds.after_settings)
         for pattern in wide:
-            for each in settings if not self.worlds.same_settings else settings[:1]:
+            for each in settings:
                 covered |= self.of(*pattern, each)
         return covered
 

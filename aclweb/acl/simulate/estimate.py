@@ -75,47 +75,80 @@ class _Bindings:
     """
 
     def __init__(self, bindings: Iterable[AclBinding], codes: Sequence[int], worlds: Worlds) -> None:
-        self.count, self.wide_hosts, self.not_single = 0, 0, 0
-        self.all: _Counts = dict.fromkeys(codes, 0)
-        self.unsettled: _Counts = dict.fromkeys(codes, 0)
-        self.hosts: _Counts = dict.fromkeys(codes, 0)
-        self.wide: set[tuple[str, int]] = set()
-        self._texts: list[str] = []
-        self._codes, self._worlds = codes, worlds
-        self._operations: dict[tuple[int, str, str], tuple[int, int]] = {}
-        for binding in bindings:
-            self._add(binding)
-        for told, unsettled in self._operations.values():
-            for code in codes:
-                self.all[code] += told >> code & 1
-                self.unsettled[code] += unsettled >> code & 1
+        self._bindings, self._codes, self._worlds = list(bindings), codes, worlds
+        self.count, self.wide_hosts, self.not_single = len(self._bindings), 0, 0
+        for binding in self._bindings:
+            if is_for_any_name(binding):
+                self.not_single += 1
+                self.wide_hosts += binding.host != WILDCARD and self._settles(binding)
+            else:
+                self.not_single += binding.pattern_type is PatternType.PREFIXED
 
-    def _add(self, binding: AclBinding) -> None:
-        self.count += 1
-        mask = mask_of_binding(binding)
-        told = operations_in(mask)
-        is_there = self._worlds.same_settings and binding not in self._worlds.touching
-        if is_for_any_name(binding):
-            self.not_single += 1
-            self.wide_hosts += binding.host != WILDCARD and is_there
-            self.wide.update([(binding.principal, code) for code in self._codes if told >> code & 1])
-            if binding.pattern_type is not PatternType.GLOB:
-                return  # It covers all names alike.
-        self.not_single += binding.pattern_type is PatternType.PREFIXED
-        if binding.host != WILDCARD:
-            parts = sets_of_hosts(self._worlds, binding)
+    def _settles(self, binding: AclBinding) -> bool:
+        """Whether a binding stays, and is read alike before and afterwards."""
+        return self._worlds.same_settings and binding not in self._worlds.touching
+
+    @computed_once
+    def wide(self) -> set[tuple[str, int]]:
+        return {
+            (binding.principal, code)
+            for binding in self._bindings
+            if is_for_any_name(binding)
+            for code in self._codes
+            if operations_in(mask_of_binding(binding)) >> code & 1
+        }
+
+    @computed_once
+    def hosts(self) -> _Counts:
+        found = dict.fromkeys(self._codes, 0)
+        for binding in self._parting:
+            if binding.host != WILDCARD:
+                parts, told = sets_of_hosts(self._worlds, binding), operations_in(mask_of_binding(binding))
+                for code in self._codes:
+                    found[code] += parts if told >> code & 1 else 0
+        return found
+
+    @property
+    def all(self) -> _Counts:
+        return self._by_operation[0]
+
+    @property
+    def unsettled(self) -> _Counts:
+        return self._by_operation[1]
+
+    @computed_once
+    def _by_operation(self) -> tuple[_Counts, _Counts]:
+        operations: dict[tuple[int, str, str], tuple[int, int]] = {}
+        for binding in self._parting:
+            mask = mask_of_binding(binding)
+            told = operations_in(mask)
+            is_settling = binding.host == WILDCARD and self._settles(binding)
+            settled = (mask | mask >> DENY_SHIFT) if is_settling else 0
+            key = (binding.pattern_type._value_, binding.resource_name, binding.principal)
+            there = operations.get(key, (0, 0))
+            operations[key] = (there[0] | told, there[1] | told & ~settled)
+        every, unsettled = dict.fromkeys(self._codes, 0), dict.fromkeys(self._codes, 0)
+        for told, open_ones in operations.values():
             for code in self._codes:
-                self.hosts[code] += parts if told >> code & 1 else 0
-        key = (binding.pattern_type._value_, binding.resource_name, binding.principal)
-        if binding not in self._worlds.touching:
-            self._texts.append(binding.resource_name)
-        settled = (mask | mask >> DENY_SHIFT) if is_there and binding.host == WILDCARD else 0
-        there = self._operations.get(key, (0, 0))
-        self._operations[key] = (there[0] | told, there[1] | told & ~settled)
+                every[code] += told >> code & 1
+                unsettled[code] += open_ones >> code & 1
+        return every, unsettled
+
+    @property
+    def _parting(self) -> Iterator[AclBinding]:
+        """Those that part names: not what covers all names alike."""
+        return (
+            binding
+            for binding in self._bindings
+            if binding.pattern_type is PatternType.GLOB or not is_for_any_name(binding)
+        )
 
     @computed_once
     def _sorted(self) -> SortedNames:
-        return SortedNames.of_sorted(sorted(self._texts))
+        touching = self._worlds.touching
+        return SortedNames.of_sorted(
+            sorted(each.resource_name for each in self._parting if each not in touching)
+        )
 
     def below(self, prefix: str) -> int:
         """Return how many patterns of bindings that stay are for names which begin with a text."""
