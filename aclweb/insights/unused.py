@@ -8,7 +8,9 @@ that could not be understood, and for no ACL that is younger than the window. Ev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -84,6 +86,35 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
 def unused_count(cluster: Cluster, load: Load | None, evidence: Evidence) -> int | None:
     """Return how many ACLs in force are unused; None where the log cannot tell it of every kind of ACL."""
     return unused_acls(cluster, load, evidence).count() if evidence.is_complete else None
+
+
+def unused_known(
+    cluster: Cluster, load: Load | None, evidence: Evidence, count: Callable[[], int | None]
+) -> int | None:
+    """Return the number of unused ACLs in force; counted once for a reading of the cluster, a load and its claims.
+
+    count: what returns `unused_count` the first time.
+    """
+    if load is None or not evidence.is_complete:
+        return count()
+    # The times are part of it: a database that was put back gives numbers out again.
+    reading = cluster.pk, cluster.revision_id, cluster.read_at
+    question = (*reading, load.pk, load.loaded_at, evidence.start, *evidence.claimable())
+    with _lock:
+        if question in _numbers:
+            _numbers.move_to_end(question)
+            return _numbers[question]
+    number = count()
+    with _lock:
+        _numbers[question] = number
+        while len(_numbers) > _NUMBERS_KEPT:
+            _numbers.popitem(last=False)
+    return number
+
+
+_NUMBERS_KEPT = 64
+_numbers: OrderedDict[Hashable, int | None] = OrderedDict()
+_lock = threading.Lock()
 
 
 def _at_info(load: Load) -> list[str]:

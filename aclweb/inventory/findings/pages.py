@@ -8,18 +8,19 @@ waits, and none reads more findings than it shows.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Any, overload
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, overload
 
 from django.db import transaction
-from django.db.models import BooleanField, Count, ExpressionWrapper, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from aclweb.acl.lint import RULES
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, computed_once
 from aclweb.acl.notation import binding_from_dict, binding_key
 from aclweb.inventory import leases
 from aclweb.inventory.current import ClusterView
@@ -119,19 +120,23 @@ class Findings:
     def count(self) -> Counts:
         """Return how many there are of each kind; what somebody has dismissed is not among them."""
         counted: dict[str, int] = dict.fromkeys(SEVERITIES, 0)
-        proposals = can_go = dismissed = 0
-        left_out = ExpressionWrapper(~is_open(), output_field=BooleanField())
-        rows = StoredFinding.objects.filter(search=self.run).annotate(left_out=left_out)
-        grouped = rows.values("is_proposal", "severity", "can_go", "left_out").order_by()
-        for row in grouped.annotate(number=Count("pk")):
-            if row["left_out"]:
-                dismissed += row["number"]
-            elif row["is_proposal"]:
-                proposals += row["number"]
+        proposals = can_go = 0
+        for kind, number in self._open.items():
+            if kind.is_proposal:
+                proposals += number
             else:
-                counted[row["severity"]] += row["number"]
-                can_go += row["number"] if row["can_go"] else 0
-        return Counts(counted, can_go, proposals, dismissed)
+                counted[kind.severity] += number
+                can_go += number if kind.can_go else 0
+        return Counts(counted, can_go, proposals, self._dismissed.total())
+
+    @computed_once
+    def _open(self) -> Counter[_Kind]:
+        """How many of each kind nobody has dismissed."""
+        return of_run(self.run) - self._dismissed
+
+    @computed_once
+    def _dismissed(self) -> Counter[_Kind]:
+        return _counted(self._left_out)
 
     def matching(self, *, severity: str = "", rule: str = "", text: str = "") -> FindingPage:
         """Return the findings with this severity and lint rule whose principal or resource holds the text."""
@@ -142,8 +147,13 @@ class Findings:
             found = found.filter(rule=rule)
         if text:
             # Django leaves the text of such a filter as it is, and the column holds escapes.
-            found = found.filter(names__contains=escape(text.casefold()))
-        return FindingPage(found)
+            return FindingPage(found.filter(names__contains=escape(text.casefold())))
+        kinds = {
+            kind: number
+            for kind, number in self._open.items()
+            if not kind.is_proposal and severity in ("", kind.severity) and rule in ("", kind.rule)
+        }
+        return FindingPage(found, Counter(kinds))
 
     def keys(self, *, rule: str = "", can_go: bool = False) -> frozenset[str]:
         """Return the keys of the ACLs with a finding: of this lint rule, or that can all go at once."""
@@ -168,7 +178,11 @@ class Findings:
     @property
     def left_out(self) -> FindingPage:
         """The findings that somebody has dismissed."""
-        return FindingPage(StoredFinding.objects.filter(search=self.run, dismissed_until__gte=today()))
+        return FindingPage(self._left_out, self._dismissed)
+
+    @property
+    def _left_out(self) -> QuerySet[StoredFinding]:
+        return StoredFinding.objects.filter(search=self.run, dismissed_until__gte=today())
 
     @property
     def _found(self) -> QuerySet[StoredFinding]:
@@ -195,9 +209,10 @@ class Counts:
 class FindingPage(Sequence[FindingRow]):
     """Findings in their order, of which only those are read that are asked for."""
 
-    def __init__(self, found: QuerySet[StoredFinding]) -> None:
-        self._found = found.order_by("place")
-        self._length: int | None = None
+    def __init__(self, found: QuerySet[StoredFinding], kinds: Counter[_Kind] | None = None) -> None:
+        """kinds: how many there are of each, where that is known already."""
+        self._found, self._kinds = found.order_by("place"), kinds
+        self._length = kinds.total() if kinds is not None else None
 
     def __len__(self) -> int:
         if self._length is None:
@@ -218,7 +233,9 @@ class FindingPage(Sequence[FindingRow]):
     @property
     def can_go(self) -> FindingPage:
         """Those of ACLs that can all go at once without changing a decision; so can any part of them."""
-        return FindingPage(self._found.filter(can_go=True))
+        kinds = self._kinds
+        going = Counter({kind: kinds[kind] for kind in kinds if kind.can_go}) if kinds is not None else None
+        return FindingPage(self._found.filter(can_go=True), going)
 
     def acls(self, most: int) -> list[AclBinding]:
         """Return the ACLs of the first so many, each once."""
@@ -227,10 +244,45 @@ class FindingPage(Sequence[FindingRow]):
 
     def by_rule(self) -> list[tuple[str, str, str, int]]:
         """Return severity, lint rule, its title and how many there are, those of most first."""
-        counted = self._found.order_by().values("severity", "rule").annotate(number=Count("pk"))
-        rows = [(row["severity"], row["rule"], title(row["rule"]), row["number"]) for row in counted]
-        self._length = sum(row[3] for row in rows)
-        return sorted(rows, key=lambda row: (-row[3], row[1]))
+        if self._kinds is None:
+            self._kinds = _counted(self._found)
+            self._length = self._kinds.total()
+        numbers = Counter[tuple[str, str]]()
+        for kind, number in self._kinds.items():
+            numbers[kind.severity, kind.rule] += number
+        rows = [(severity, rule, title(rule), number) for (severity, rule), number in numbers.items()]
+        return sorted(rows, key=lambda row: (-row[3], row[1], row[0]))
+
+
+class _Kind(NamedTuple):
+    """What findings are counted by."""
+
+    is_proposal: bool
+    severity: str
+    rule: str
+    can_go: bool
+
+
+def _counted(found: QuerySet[StoredFinding]) -> Counter[_Kind]:
+    """Return how many there are of each kind; one query."""
+    rows = found.order_by().values_list(*_Kind._fields).annotate(number=Count("pk"))
+    return Counter({_Kind(*kind): number for *kind, number in rows})
+
+
+def of_run(run: LintRun) -> Counter[_Kind]:
+    """Return how many findings of each kind a run has, dismissed or not; counted once where it is done."""
+    if run.done_at is None:
+        return _counted(StoredFinding.objects.filter(search=run))
+    return _of_done(run.pk, run.done_at, run.key)
+
+
+@lru_cache(maxsize=64)
+def _of_done(run: int, done_at: datetime, key: str) -> Counter[_Kind]:
+    """Return the same of a run that is done: nothing is added to it or taken from it any more.
+
+    done_at, key: those of this run, and not of another with its number in a database that was put back.
+    """
+    return _counted(StoredFinding.objects.filter(search=run, search__done_at=done_at, search__key=key))
 
 
 def title(rule: str) -> str:
@@ -286,16 +338,33 @@ def may_all_go(view: ClusterView, acls: Iterable[AclBinding]) -> bool:
 
 
 def known_count(cluster: Cluster) -> int | None:
-    """Return how many findings the newest complete run has; None without one. Starts no run; one query."""
-    number: int | None = known_numbers(cluster).first()
-    return number
+    """Return how many findings the newest complete run has; None without one. Starts no run; one query or two."""
+    columns = known_columns(cluster)
+    return known_from(Cluster.objects.filter(pk=cluster.pk).values(**columns).get())
 
 
-def known_numbers(cluster: Cluster) -> QuerySet[LintRun, Any]:
-    """Return a query for how many findings each complete run has, the newest first."""
-    done = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).order_by("-done_at")
-    own = Count("found", filter=is_open("found__") & Q(found__is_proposal=False))
-    return done.annotate(number=own).values_list("number", flat=True)
+def known_columns(cluster: Cluster) -> dict[str, Subquery]:
+    """Return what `known_from` asks for, as columns of a query of one row."""
+    newest = LintRun.objects.filter(cluster=cluster, done_at__isnull=False).order_by("-done_at")
+    dismissed = StoredFinding.objects.filter(
+        is_proposal=False, dismissed_until__gte=today(), search=Subquery(newest.values("pk")[:1])
+    )
+    number = dismissed.order_by().values("search").annotate(number=Count("pk")).values("number")
+    return {
+        "found_run": Subquery(newest.values("pk")[:1]),
+        "found_done_at": Subquery(newest.values("done_at")[:1]),
+        "found_key": Subquery(newest.values("key")[:1]),
+        "found_dismissed": Subquery(number),
+    }
+
+
+def known_from(row: Mapping[str, Any]) -> int | None:
+    """Return the number of `known_count` from a row with `known_columns`; a query where nobody has counted the run."""
+    if row["found_run"] is None:
+        return None
+    kinds = _of_done(row["found_run"], row["found_done_at"], row["found_key"])
+    every = sum(number for kind, number in kinds.items() if not kind.is_proposal)
+    return every - (row["found_dismissed"] or 0)
 
 
 def dismissals_of(cluster: Cluster, rows: Iterable[FindingRow]) -> dict[tuple[str, str], DismissedFinding]:

@@ -18,7 +18,7 @@ from aclweb.changes import queries as changes
 from aclweb.insights import denials
 from aclweb.insights.coverage import coverage
 from aclweb.insights.models import Load
-from aclweb.insights.unused import evidence_of, unused_acls
+from aclweb.insights.unused import evidence_of, unused_acls, unused_known
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell.paging import page_of
@@ -78,18 +78,24 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
     evidence = evidence_of(load)
     numbers: dict[str, Combinable] = {}
     if found is None:
-        numbers["found"] = Subquery(findings.known_numbers(cluster)[:1])
+        numbers |= findings.known_columns(cluster)
     if new is None and load is not None:
         here = Cluster.objects.filter(pk=cluster.pk).values("pk")
         applied_at = changes.applied_at(here, OuterRef("change"))
         numbers["new"] = _Count(denials.new_groups(here, days=denials.USUAL_DAYS, applied_at=applied_at))
-    if evidence.is_complete:
-        numbers["unused"] = _Count(unused_acls(cluster, load, evidence))
-    known = {"found": found, "new": new, "unused": None}
-    if numbers:
-        # One query for all: the frame of a page has enough of its own.
-        known |= dict[str, Any](Cluster.objects.filter(pk=cluster.pk).values(**numbers).get())
-    found, new, unused = (known[name] for name in ("found", "new", "unused"))
+    known: dict[str, Any] = {}
+
+    def counted() -> int | None:
+        if evidence.is_complete:
+            # One query for all: the frame of a page has enough of its own.
+            known.update(_row(cluster, numbers | {"unused": _Count(unused_acls(cluster, load, evidence))}))
+        return known.get("unused")
+
+    unused = unused_known(cluster, load, evidence, counted)
+    known = known or _row(cluster, numbers)
+    if found is None:
+        found = findings.known_from(known)
+    new = known.get("new", new)
     acls = reverse("acls", args=[cluster.slug])
     tabs = (
         Tab("denials", "Denials", reverse("insights", args=[cluster.slug]), new, "deny" if new else ""),
@@ -101,6 +107,10 @@ def head(cluster: Cluster, load: Load | None, *, new: int | None = None, found: 
         Tab("coverage", "Coverage", reverse("coverage", args=[cluster.slug])),
     )
     return Head(tabs, evidence, unused)
+
+
+def _row(cluster: Cluster, numbers: Mapping[str, Combinable]) -> dict[str, Any]:
+    return dict(Cluster.objects.filter(pk=cluster.pk).values(**numbers).get()) if numbers else {}
 
 
 class _Count(Subquery):
