@@ -6,6 +6,8 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from aclweb.audit.models import Event
 from aclweb.inventory.current import view as current
@@ -70,6 +72,20 @@ def test_a_dismissed_finding_is_left_out_of_every_number_and_comes_back_when_und
     number = DismissedFinding.objects.get().pk
     browser.post(f"{FINDINGS}dismissed/{number}/undo/")
     assert numbers(browser, cluster) == before
+
+
+def test_the_findings_of_a_run_are_counted_once_and_only_the_dismissed_again(browser, cluster):
+    first = numbers(browser, cluster)
+    with CaptureQueriesContext(connection) as asked:
+        page = browser.get("/c/test-eu/findings/")
+        assert findings.known_count(cluster) == first["tab"]
+
+    counting = [
+        query["sql"] for query in asked if "COUNT(" in query["sql"] and "inventory_found" in query["sql"]
+    ]
+    assert page.context["counts"].total == first["tab"]
+    assert counting
+    assert all('"dismissed_until" >=' in sql for sql in counting), counting
 
 
 def test_it_is_listed_with_reason_person_and_last_day_and_by_the_api(browser):

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.coverage import coverage
@@ -58,6 +60,30 @@ def test_the_number_of_unused_acls_links_to_a_list_of_as_many(page_of, read_clus
     assert everything.split('<table class="table')[1].split("</thead>")[1].count(">Unused<") == 6
 
 
+def test_the_unused_acls_are_counted_once_for_a_reading_of_the_cluster_and_the_log(
+    page_of,
+    read_cluster,  # noqa: F811
+    tmp_path,
+):
+    def counted() -> tuple[int, int]:
+        """How often a page counts them, and how many there are by it."""
+        with CaptureQueriesContext(connection) as asked:
+            page = page_of("/c/test-eu/insights/use/")
+        found = sum("COUNT(*)" in query["sql"] and "insights_acluse" in query["sql"] for query in asked)
+        return found, int(re.search(r'use=unused"[^>]*>Unused\s*<span[^>]*>(\d+)<', page)[1])
+
+    load(write_result(tmp_path / "one", BINDINGS, usage=[use(BINDINGS[0])]), read_cluster)
+
+    assert counted() == (1, len(BINDINGS) - 1)
+    assert counted() == (0, len(BINDINGS) - 1)
+
+    load(write_result(tmp_path / "two", BINDINGS, usage=[use(BINDINGS[0]), use(BINDINGS[1])]), read_cluster)
+    assert counted() == (1, len(BINDINGS) - 2)
+    sync(read_cluster, client=FakeCluster(BINDINGS[1:], **NAMES))
+    assert counted() == (1, len(BINDINGS) - 2)
+    assert counted() == (0, len(BINDINGS) - 2)
+
+
 def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, read_cluster, tmp_path):  # noqa: F811
     files = [file("b1.log", permits=9), file("b2.log")]
     days = [*log_days("b1.log"), *log_days("b2.log", permit_hours=range(3))]
@@ -107,7 +133,7 @@ def test_two_brokers_with_one_file_name_are_distinguished(page_of, read_cluster,
     ]
     load(write_result(tmp_path / "usage", BINDINGS, files=files), read_cluster)
 
-    page = page_of("/c/test-eu/insights/coverage/")
+    page = page_of("/c/test-eu/insights/use/")
 
     assert "b1/authorizer.log" in page
     assert "b2/authorizer.log" in page
