@@ -57,6 +57,10 @@ class Load(models.Model):
     current = models.BooleanField(default=True)
     # Whole: it is, or was, what pages show. While it is False, somebody stores it, or has died over it.
     published = models.BooleanField(default=True)
+    # How many ACLs in force it shows to be unused, null where it cannot tell, and by what that was counted: see
+    # `unused_counts`.
+    unused = models.PositiveIntegerField(null=True)
+    unused_by = models.CharField(max_length=120, blank=True)
     # Not published and not to be: another process takes its rows away.
     given_up = models.BooleanField(default=False)
     day_sets: models.ManyToManyField[DaySet, Any] = models.ManyToManyField("DaySet", related_name="loads")

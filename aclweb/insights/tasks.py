@@ -12,6 +12,7 @@ import threading
 
 from aclweb.celery import app
 from aclweb.insights import refresh as refreshing
+from aclweb.insights import unused_counts
 from aclweb.insights.analyses import keeping, ringing, running, workspace
 from aclweb.insights.errors import InsightsError
 from aclweb.insights.models import ANALYSES
@@ -70,8 +71,12 @@ def analyse_next() -> None:
 
 @app.task(name="insights.sweep", ignore_result=True, acks_late=True)
 def sweep() -> None:
-    """Enqueue again the analyses that wait, or whose worker was lost; forget old ones, and what lost ones left."""
+    """Enqueue again the analyses that wait, or whose worker was lost; forget old ones, and what lost ones left.
+
+    Also counts the unused ACLs of clusters of which something moved.
+    """
     if ANALYSES.are_waiting():
         ringing.enqueue()
     keeping.forget_old()
     workspace.remove_left()
+    unused_counts.keep_counts()

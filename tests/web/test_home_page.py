@@ -13,16 +13,17 @@ from django.utils import timezone
 from aclweb.acl.model import Delta
 from aclweb.changes import review
 from aclweb.clusters import ClusterState
+from aclweb.insights import unused_counts
 from aclweb.insights.broker_days import denied_lines
 from aclweb.insights.load import load
-from aclweb.insights.models import LogDay
+from aclweb.insights.models import Load, LogDay, RetiredBroker
 from aclweb.inventory.findings import lint_run
 from aclweb.inventory.models import Cluster, PostureDay, Revision
 from aclweb.inventory.sync.run import sync
 from aclweb.web.ask.seen import COOKIE
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
-from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 fixtures
+from tests.insights.conftest import BINDINGS, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
 from tests.insights.results import write_result
 from tests.web.test_use_pages import REQUESTS
 
@@ -243,3 +244,38 @@ def test_the_home_page_of_a_cluster_with_a_log_and_new_topics_takes_twelve_queri
         page = browser.get("/")
 
     assert {"new", "drift"} <= {row.state for row in page.context["changes"]}
+
+
+def test_unused_acls_are_those_of_the_list_and_counted_again_where_something_moves(
+    read_cluster, two_weeks_will_do, cho, signed_in, tmp_path, settings  # noqa: F811
+):  # fmt: skip
+    load(write_result(tmp_path / "usage", BINDINGS, requests=REQUESTS), read_cluster)
+    browser = signed_in(cho)
+
+    def unused() -> int | None:
+        (row,) = browser.get("/").context["postures"]
+        return row.unused and row.unused.number
+
+    def listed() -> int:
+        return browser.get(f"/c/{read_cluster.slug}/acls/?use=unused").context["page"].paginator.count
+
+    assert unused() is None  # nobody has counted
+    assert unused_counts.keep_counts() == 1
+    assert unused_counts.keep_counts() == 0
+    assert unused() == listed() > 0
+
+    with FakeCluster(bindings=BINDINGS[:-1], topics=["orders"], groups=[]) as fake:
+        sync(read_cluster, client=fake)
+    assert unused() is None
+    assert unused_counts.keep_counts() == 1
+    assert unused() == listed()
+    settings.ACLWEB_UNUSED_DAYS = 400
+    assert unused() is None
+    assert unused_counts.keep_counts() == 1
+    assert (unused(), Load.objects.get().unused) == (None, None)  # the log is too short to tell
+    assert unused_counts.keep_counts() == 0
+    settings.ACLWEB_UNUSED_DAYS = 14
+    RetiredBroker.objects.create(
+        cluster=read_cluster, broker="b", since=timezone.now().date(), set_by="dot", set_at=timezone.now()
+    )
+    assert unused_counts.keep_counts() == 1

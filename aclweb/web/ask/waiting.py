@@ -12,6 +12,7 @@ from aclweb.changes.models import Change
 from aclweb.changes.queries import Effect, effect_of, waiting_for
 from aclweb.insights.broker_days import denied_lines
 from aclweb.insights.models import Load
+from aclweb.insights.unused_counts import is_counted, with_counts
 from aclweb.inventory.findings import TREND_DAYS, Posture, Trend, postures, trends
 from aclweb.web.browse import Bar, most_of, spark, steps
 from aclweb.web.shell.frame import ClusterLine
@@ -49,7 +50,8 @@ class Standing:
 
     figures: by the names of `posture.COUNTED`; empty until its ACLs have been linted. trend: where it is known of days
     before today. denials: lines of the last seven days of its log; None without one. denied: the bars of its last
-    TREND_DAYS days.
+    TREND_DAYS days. unused: how many of its ACLs the log shows to be unused; None where it cannot tell, or nobody has
+    counted since something moved.
     """
 
     line: ClusterLine
@@ -57,6 +59,7 @@ class Standing:
     trend: Trend | None
     denials: int | None
     denied: tuple[Bar, ...]
+    unused: Figure | None
 
 
 def waiting_changes(person: User) -> list[WaitingChange]:
@@ -71,8 +74,8 @@ def standings(lines: Sequence[ClusterLine]) -> list[Standing]:
     found, before = postures(clusters), trends(clusters)
     loads = {
         load.cluster_id: load
-        for load in Load.objects.filter(cluster__in=clusters, current=True)
-        .only("cluster_id", "last_at")
+        for load in with_counts(Load.objects.filter(cluster__in=clusters, current=True))
+        .only("cluster_id", "last_at", "unused", "unused_by")
         .annotate(denied=Sum("denial_groups__lines_7"))
         .order_by("loaded_at")
     }
@@ -92,6 +95,9 @@ def standings(lines: Sequence[ClusterLine]) -> list[Standing]:
                 before.get(key),
                 None if load is None else load.denied or 0,
                 spark(days[load.pk], most) if load is not None and load.pk in days else (),
+                Figure(load.unused)
+                if load is not None and load.unused is not None and is_counted(load)
+                else None,
             )
         )
     return standing
