@@ -70,7 +70,9 @@ def test_the_unused_acls_are_counted_once_for_a_reading_of_the_cluster_and_the_l
         with CaptureQueriesContext(connection) as asked:
             page = page_of("/c/test-eu/insights/use/")
         found = sum("COUNT(*)" in query["sql"] and "insights_acluse" in query["sql"] for query in asked)
-        return found, int(re.search(r'use=unused"[^>]*>Unused\s*<span[^>]*>(\d+)<', page)[1])
+        number = re.search(r'use=unused"[^>]*>Unused\s*<span[^>]*>(\d+)<', page)
+        assert number is not None
+        return found, int(number[1])
 
     load(write_result(tmp_path / "one", BINDINGS, usage=[use(BINDINGS[0])]), read_cluster)
 
