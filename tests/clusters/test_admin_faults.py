@@ -200,9 +200,7 @@ def test_a_sync_whose_connection_ends_after_any_byte_loses_no_row(proxy, broker,
     assert (last.read, last.changed, cluster.failures) == (True, False, 0)
 
 
-def test_of_many_brokers_that_answer_nothing_in_their_time_two_are_waited_for(
-    client, monkeypatch
-):
+def test_of_many_brokers_that_answer_nothing_in_their_time_two_are_waited_for(client, monkeypatch):
     asked = []
 
     def take_all_its_time(_request: object, timeout_seconds: float, node_id: int | None = None) -> object:
