@@ -16,7 +16,6 @@ from aclweb.acl.matching import why_no_topic
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     ANY_USER,
-    WILDCARD,
     AclBinding,
     Delta,
     PatternType,
@@ -133,8 +132,8 @@ def _no_wildcard(edit: _Edit, _: PolicyGate) -> _Answer:
 
 
 def _is_wide(binding: AclBinding) -> bool:
-    is_for_all = binding.resource_name == WILDCARD and binding.pattern_type is PatternType.LITERAL
-    return binding.permission_type is PermissionType.ALLOW and (is_for_all or binding.principal == ANY_USER)
+    is_for_all = binding.has_wildcard_pattern or binding.principal == ANY_USER
+    return binding.permission_type is PermissionType.ALLOW and is_for_all
 
 
 def _no_traffic_lost(edit: _Edit, _: PolicyGate) -> _Answer:

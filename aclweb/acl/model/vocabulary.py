@@ -166,6 +166,11 @@ class AclBinding:
         return ResourcePattern(self.resource_type, self.resource_name, self.pattern_type)
 
     @property
+    def has_wildcard_pattern(self) -> bool:
+        """As `pattern.is_wildcard` says it, without making a pattern: lists ask it of each ACL."""
+        return self.resource_name == WILDCARD and self.pattern_type is PatternType.LITERAL
+
+    @property
     def is_deny(self) -> bool:
         return self.permission_type is PermissionType.DENY
 

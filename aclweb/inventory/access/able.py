@@ -16,10 +16,8 @@ from typing import NamedTuple, Self
 
 from aclweb.acl.model import (
     ANY_USER,
-    WILDCARD,
     AclBinding,
     Operation,
-    PatternType,
     Resource,
     ResourceType,
     split_principal,
@@ -136,8 +134,8 @@ def _able(
     covering: Sequence[AclBinding],
     through_all: _ThroughAll,
 ) -> Able:
-    near = _by_principal((binding for binding in covering if not _is_for_all(binding)), operation)
-    is_wide = any(map(_is_for_all, covering))
+    near = _by_principal((binding for binding in covering if not binding.has_wildcard_pattern), operation)
+    is_wide = any(binding.has_wildcard_pattern for binding in covering)
     for_all = Joined.of([*near.pop(ANY_USER, ()), *(through_all.for_all if is_wide else ())])
     anybody = matrix.any_user(resource, (operation,), for_all).verdicts[0]
     if anybody.is_allowed_somewhere:
@@ -152,11 +150,6 @@ def _able(
             )
     count = Counter(states.values())
     return _counted(sum(count[state] for state in _ALLOWED), "", "unknown" in (anybody.state, *count))
-
-
-def _is_for_all(binding: AclBinding) -> bool:
-    # As `pattern.is_wildcard` says it, without making a pattern: it is asked of each ACL of each row.
-    return binding.resource_name == WILDCARD and binding.pattern_type is PatternType.LITERAL
 
 
 class _Shape(NamedTuple):

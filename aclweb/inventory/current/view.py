@@ -486,13 +486,14 @@ def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterable[AclBinding]:
 
 
 def _reading_order(binding: AclBinding) -> tuple[object, ...]:
+    # `_value_` because `code` and `value` are Python-level descriptors, and each ACL of a large cluster is asked.
     return (
         not binding.is_deny,
-        binding.pattern.is_wildcard,
+        binding.has_wildcard_pattern,
         binding.resource_name,
-        binding.resource_type.code,
-        binding.pattern_type.code,
+        binding.resource_type._value_,
+        binding.pattern_type._value_,
         binding.principal,
-        binding.operation.code,
+        binding.operation._value_,
         binding.host,
     )

@@ -34,7 +34,7 @@ _SHARED: Mapping[str, tuple[Callable[[AclBinding], Hashable], Callable[[AclBindi
     "resource": (
         lambda acl: (acl.resource_type, acl.resource_name, acl.pattern_type),
         lambda acl: (
-            acl.pattern.is_wildcard,
+            acl.has_wildcard_pattern,
             acl.resource_name,
             acl.resource_type.code,
             acl.pattern_type.code,

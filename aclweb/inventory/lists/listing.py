@@ -323,7 +323,7 @@ def _fits(wanted: str, word_of_kafka: str, *, exactly: bool) -> Callable[[str], 
 
 def reach_of(binding: AclBinding) -> str:
     """Return the kind of pattern: "exact", "prefix", "all" or "unknown"."""
-    if binding.pattern.is_wildcard:
+    if binding.has_wildcard_pattern:
         return "all"
     if binding.pattern_type is PatternType.LITERAL:
         return "exact"
