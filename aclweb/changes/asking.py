@@ -19,7 +19,7 @@ from aclweb.accounts.models import User
 from aclweb.acl.model import number_of
 from aclweb.changes import tasks
 from aclweb.changes.computing import KEPT_FOR, MOST_KEPT
-from aclweb.changes.models import COMPUTATIONS, OPEN, Change, ChangeError, Computation
+from aclweb.changes.models import COMPUTATIONS, Change, ChangeError, Computation
 from aclweb.changes.question import Question, Side, what_if
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster, Revision
@@ -82,7 +82,7 @@ def _known(question: Question, person: User, for_change: Change | None) -> Compu
 
 def _require_room(person: User) -> None:
     """Raise ChangeError where this person has as many that are not done as one may have."""
-    waiting = Computation.objects.filter(owner=person, state__in=OPEN).count()
+    waiting = Computation.objects.filter(owner=person, state__in=Computation.OPEN).count()
     if waiting >= MOST_OPEN:
         raise ChangeError(
             f"You have {waiting} computations that are not done, and {MOST_OPEN} is the most. "
@@ -117,7 +117,7 @@ def _revision_of(side: Side) -> Revision:
 
 def of_question(question: Question) -> Computation | None:
     """Return the computation of this question that is done, at work or waits; None if there is none."""
-    wanted = Q(state__in=(*OPEN, State.DONE, State.TOO_MUCH))
+    wanted = Q(state__in=(*Computation.OPEN, State.DONE, State.TOO_MUCH))
     return Computation.objects.filter(wanted, key=question.key).order_by("pk").first()
 
 
@@ -180,7 +180,7 @@ def progress_of(row: Computation) -> Progress:
 
 def _what_comes_first(row: Computation) -> tuple[str, ...]:
     """Say what a worker computes before this: what the same person asked earlier, and what others did."""
-    before = Computation.objects.filter(pk__lt=row.pk, state__in=OPEN)
+    before = Computation.objects.filter(pk__lt=row.pk, state__in=Computation.OPEN)
     own = before.filter(owner=row.owner_id).count()
     others = before.exclude(owner=row.owner_id).count()
     sentences = []

@@ -20,7 +20,7 @@ from aclweb.acl.simulate import ON_A_WORKER, ON_A_WORKER_WITHOUT_ACLS, Impact, T
 from aclweb.changes import policy
 from aclweb.changes.comparison import compute
 from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
-from aclweb.changes.models import COMPUTATIONS, OPEN, Change, Computation
+from aclweb.changes.models import COMPUTATIONS, Change, Computation
 from aclweb.changes.question import Question, question_of
 from aclweb.changes.same_edit import changes_of_same_edit
 from aclweb.changes.stored_impact import stored
@@ -78,7 +78,11 @@ def forget_old() -> None:
     """
     ended = Computation.objects.annotate(at=Coalesce("finished_at", "asked_at")).order_by()
     going = set(ended.filter(at__lt=Now() - KEPT_FOR).values_list("pk", flat=True))
-    done = Computation.objects.exclude(state__in=OPEN).order_by("owner", "-pk").values_list("pk", "owner")
+    done = (
+        Computation.objects.exclude(state__in=Computation.OPEN)
+        .order_by("owner", "-pk")
+        .values_list("pk", "owner")
+    )
     kept: dict[int, int] = {}
     for pk, person in done:
         kept[person] = kept.get(person, 0) + 1

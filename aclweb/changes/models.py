@@ -30,7 +30,7 @@ from aclweb.changes.stored_impact import KeepsImpact
 from aclweb.changes.stored_moves import MOVES as MOVES
 from aclweb.changes.stored_moves import Move as Move
 from aclweb.inventory.fields import KafkaTextField
-from aclweb.inventory.job_rows import JobRow, JobRows
+from aclweb.inventory.job_rows import JobRow, JobRows, one_at_work, state_of
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster, Revision
 
@@ -356,7 +356,7 @@ class Computation(KeepsImpact, JobRow):
     # The change that waits to be submitted with it, where one does.
     for_change = models.ForeignKey(Change, null=True, on_delete=models.CASCADE, related_name="+")
 
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
+    state = state_of(State)
     steps_done = models.PositiveBigIntegerField(default=0)
     steps_at_most = models.PositiveBigIntegerField(default=0)
     sentence = models.TextField(blank=True)  # why it has no impact, for people
@@ -368,11 +368,7 @@ class Computation(KeepsImpact, JobRow):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["owner"], condition=Q(state="WORKING"), name="one_computation_at_a_time_a_person"
-            )
-        ]
+        constraints = [one_at_work("owner", "one_computation_at_a_time_a_person")]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.pk}: {self.get_state_display()}"
@@ -388,23 +384,10 @@ class Computation(KeepsImpact, JobRow):
         words = [f"{number_of(number, noun)}{end}" for number, noun, end in parts if number]
         return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a worker has it, or will have it."""
-        return self.state in OPEN
-
-
-# States of a computation that has no end yet.
-OPEN = (Computation.State.QUEUED, Computation.State.WORKING)
 
 COMPUTATIONS = JobRows(
     Computation,
-    queued=Computation.State.QUEUED,
-    at_work=Computation.State.WORKING,
-    failed=Computation.State.FAILED,
-    cancelled=Computation.State.CANCELLED,
     group="owner",
-    reason="sentence",
     most_attempts=3,
     at_first={"steps_done": 0},
     related=("cluster", "revision", "other_cluster", "other_revision"),

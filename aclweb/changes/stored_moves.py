@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
 
 from aclweb.changes.stored_impact import KeepsImpact
 from aclweb.clusters import ClusterKind, kind_named
 from aclweb.inventory.fields import EncryptedJSONField
-from aclweb.inventory.job_rows import JobRow, JobRows
+from aclweb.inventory.job_rows import ConnectingRow, JobRows, one_at_work, state_of
 from aclweb.inventory.models import Cluster, Revision, kinds
 
 
@@ -19,7 +18,7 @@ class Moves(models.Manager["Move"]):
         return super().get_queryset().defer("options", "packed_impact")
 
 
-class Move(KeepsImpact, JobRow):
+class Move(KeepsImpact, ConnectingRow):
     """A wish to read a cluster from somewhere else, compared before anything is switched.
 
     kind, address, options, authorizer and kafka_version are what the cluster is to have. The impact leads from what is
@@ -35,8 +34,7 @@ class Move(KeepsImpact, JobRow):
         MOVED = "MOVED", "moved"
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="moves")
-    asked_by = models.CharField(max_length=254)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
+    state = state_of(State)
     kind = models.CharField(max_length=12, choices=kinds)
     address = models.CharField(max_length=1000)
     # Emptied once nobody can switch to it any more: by then it is the cluster's own, or nobody's.
@@ -48,19 +46,12 @@ class Move(KeepsImpact, JobRow):
     revision = models.ForeignKey(Revision, null=True, on_delete=models.CASCADE, related_name="+")
     # What was found, as `moving.comparing.Found.as_dict` has it; null until then.
     found = models.JSONField(null=True)
-    # The answer, or why there is none.
-    sentence = models.TextField(blank=True)
-    seconds = models.FloatField(null=True)
 
     objects = Moves()
 
     class Meta:
         ordering = ["-pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["cluster"], condition=Q(state="WORKING"), name="one_move_at_a_time_a_cluster"
-            )
-        ]
+        constraints = [one_at_work("cluster", "one_move_at_a_time_a_cluster")]
 
     def __str__(self) -> str:
         return f"move {self.pk} of cluster {self.cluster_id}: {self.get_state_display()}"
@@ -70,20 +61,9 @@ class Move(KeepsImpact, JobRow):
         """What the cluster would be read from."""
         return kind_named(self.kind)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a worker has it, or will have it."""
-        return self.state in (self.State.QUEUED, self.State.WORKING)
-
 
 MOVES = JobRows(
     Move,
-    queued=Move.State.QUEUED,
-    at_work=Move.State.WORKING,
-    failed=Move.State.FAILED,
-    cancelled=Move.State.CANCELLED,
-    group="cluster",
-    reason="sentence",
     most_attempts=2,
     forgotten={"options": {}},
     related=("cluster__revision",),

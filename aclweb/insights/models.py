@@ -20,11 +20,10 @@ from secrets import token_hex
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
 from django.utils.functional import cached_property
 
 from aclweb.inventory.fields import KafkaTextField
-from aclweb.inventory.job_rows import JobRow, JobRows
+from aclweb.inventory.job_rows import JobRow, JobRows, one_at_work, state_of
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.models import Cluster
 
@@ -368,13 +367,15 @@ class Analysis(JobRow):
         FAILED = "FAILED", "failed"
         CANCELLED = "CANCELLED", "cancelled"
 
+    OPEN = (State.QUEUED, State.RUNNING)
+
     address = models.CharField(max_length=32, unique=True, default=new_address)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="analyses")
     job = models.CharField(max_length=20)
     options = models.JSONField(default=dict)  # the value of each option of the job, by its name
     delta = KafkaTextField(default="")  # of a job about an edit: the edit, as JSON lines
     asked_by = models.CharField(max_length=254)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED, db_index=True)
+    state = state_of(State)
 
     # The step at work, as the job says it, how many came before it, and how many there are.
     step = models.CharField(max_length=200, blank=True)
@@ -395,19 +396,10 @@ class Analysis(JobRow):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["cluster"], condition=Q(state="RUNNING"), name="one_analysis_at_a_time_a_cluster"
-            )
-        ]
+        constraints = [one_at_work("cluster", "one_analysis_at_a_time_a_cluster", at_work="RUNNING")]
 
     def __str__(self) -> str:
         return f"{self.job} of {self.cluster}: {self.get_state_display()}"
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a worker has it, or will have it."""
-        return self.state in OPEN
 
     @property
     def beside(self) -> list[str]:
@@ -422,16 +414,8 @@ class Analysis(JobRow):
         return {self.cluster.slug: self.cluster.name, **dict(others)}
 
 
-# States of an analysis that has no end yet.
-OPEN = (Analysis.State.QUEUED, Analysis.State.RUNNING)
-
 ANALYSES = JobRows(
     Analysis,
-    queued=Analysis.State.QUEUED,
-    at_work=Analysis.State.RUNNING,
-    failed=Analysis.State.FAILED,
-    cancelled=Analysis.State.CANCELLED,
-    group="cluster",
     reason="problem",
     most_attempts=2,
     at_first={"step": "", "steps_done": 0, "steps": 0, "tasks_done": 0, "tasks": 0},

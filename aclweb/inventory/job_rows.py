@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
@@ -24,8 +24,11 @@ from aclweb.inventory.leases import Leased
 class JobRow(Leased):
     """Something that a person asked for and a worker does on a cluster.
 
-    Its model has a `state`, a `cluster`, and a constraint a group.
+    Its model has a `state` (`state_of`), a `cluster`, and a constraint a group (`one_at_work`).
     """
+
+    # States of one that has no end yet: before a worker takes it, and while one has it.
+    OPEN: ClassVar[tuple[str, str]] = ("QUEUED", "WORKING")
 
     attempts = models.PositiveSmallIntegerField(default=0)
     asked_at = models.DateTimeField()  # this and the next two by the database's clock
@@ -35,6 +38,35 @@ class JobRow(Leased):
     class Meta:
         abstract = True
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker has it, or will have it."""
+        return getattr(self, "state") in self.OPEN  # noqa: B009 - each model has states of its own
+
+
+class ConnectingRow(JobRow):
+    """One for which a worker connects to the cluster. asked_by: the name of an account, or of whoever is at the shell.
+
+    sentence: the answer, or why there is none. seconds: how long it took; null until its end.
+    """
+
+    asked_by = models.CharField(max_length=254)
+    sentence = models.TextField(blank=True)
+    seconds = models.FloatField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+def state_of(states: type[models.TextChoices]) -> models.CharField[str, str]:
+    """Return the column of a row's state, which waits for a worker at first."""
+    return models.CharField(max_length=10, choices=states.choices, default="QUEUED", db_index=True)
+
+
+def one_at_work(group: str, name: str, *, at_work: str = JobRow.OPEN[1]) -> models.UniqueConstraint:
+    """Return the constraint by which one row of a group is at work at a time. group: a column."""
+    return models.UniqueConstraint(fields=[group], condition=Q(state=at_work), name=name)
+
 
 Row = TypeVar("Row", bound=JobRow)
 
@@ -43,23 +75,29 @@ Row = TypeVar("Row", bound=JobRow)
 class JobRows(Generic[Row]):
     """The rows of one model, in its own words.
 
-    queued, at_work, failed, cancelled: states. group: the column of whom one is at work at a time; the database must
+    failed, cancelled: states. group: the column of whom one is at work at a time; the database must
     hold this too. reason: the column for the sentence why a row has no result. most_attempts: so many workers may be
     lost over a row. at_first: columns as a worker finds them when it begins. forgotten: columns that a row without a
     result loses, such as a login. related: what is read with a row.
     """
 
     model: type[Row]
-    queued: str
-    at_work: str
-    failed: str
-    cancelled: str
-    group: str
-    reason: str
     most_attempts: int
+    group: str = "cluster"
+    reason: str = "sentence"
+    failed: str = "FAILED"
+    cancelled: str = "CANCELLED"
     at_first: Mapping[str, Any] = field(default_factory=dict)
     forgotten: Mapping[str, Any] = field(default_factory=dict)
     related: tuple[str, ...] = ()
+
+    @property
+    def queued(self) -> str:
+        return self.model.OPEN[0]
+
+    @property
+    def at_work(self) -> str:
+        return self.model.OPEN[1]
 
     def are_waiting(self) -> bool:
         """Return whether a worker could take one."""

@@ -23,7 +23,7 @@ from aclweb.insights.analyses.jobs import JOBS
 from aclweb.insights.analyses.keeping import KEPT_FOR, MOST_KEPT
 from aclweb.insights.current import current_load
 from aclweb.insights.errors import InsightsError
-from aclweb.insights.models import ANALYSES, OPEN, Analysis
+from aclweb.insights.models import ANALYSES, Analysis
 from aclweb.insights.telling import sentences_of, share_of
 from aclweb.inventory.models import Cluster
 
@@ -75,7 +75,7 @@ def ask(
     with transaction.atomic():
         # Of those who ask at once, each sees what the others have stored.
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        waiting = Analysis.objects.filter(state__in=OPEN)
+        waiting = Analysis.objects.filter(state__in=Analysis.OPEN)
         same = waiting.filter(cluster=cluster, job=job, options=given).first()
         if same is not None:
             return same
@@ -216,7 +216,7 @@ def _working(row: Analysis) -> list[str]:
 
 
 def _what_comes_first(row: Analysis) -> list[str]:
-    before = Analysis.objects.filter(Q(state=State.RUNNING) | Q(pk__lt=row.pk), state__in=OPEN)
+    before = Analysis.objects.filter(Q(state=State.RUNNING) | Q(pk__lt=row.pk), state__in=Analysis.OPEN)
     here = before.filter(cluster=row.cluster_id).count()
     if not here:
         return []

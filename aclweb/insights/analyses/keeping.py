@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from aclweb.insights.models import OPEN, Analysis, AnalysisRow
+from aclweb.insights.models import Analysis, AnalysisRow
 from aclweb.inventory.store import in_turn
 
 # Rows of each table of a result that are kept, the first of those that the job wrote.
@@ -53,7 +53,7 @@ def forget_rows(of: QuerySet[Analysis]) -> None:
 
 
 def _going() -> list[int]:
-    ended = Analysis.objects.exclude(state__in=OPEN).order_by("-pk")
+    ended = Analysis.objects.exclude(state__in=Analysis.OPEN).order_by("-pk")
     too_old = set(
         ended.annotate(at=Coalesce("finished_at", "asked_at"))
         .filter(at__lt=Now() - KEPT_FOR)
