@@ -214,3 +214,24 @@ def test_of_many_brokers_that_answer_nothing_in_their_time_two_are_waited_for(cl
         client.read_topics()
 
     assert asked == [(0, TIMEOUT), (1, TIMEOUT)]
+
+
+def test_a_broker_that_answers_and_then_does_not_show_its_settings_counts_as_silent(
+    client, proxy, monkeypatch
+):
+    ask, one = client._session.ask, client._session.nodes[0]
+    other = Node(2, "broker-2:9092")
+
+    def ask_of(make, what: str, *, node: Node | None = None) -> object:
+        if node == other:
+            raise ClusterError("It hangs.", state=ClusterState.UNREACHABLE)
+        return ask(make, what, node=node)
+
+    client._session.timeout_seconds = PATIENCE
+    client._session.nodes = client._session._there = (one, other)
+    monkeypatch.setattr(client._session, "ask", ask_of)
+
+    facts = client.describe()
+
+    assert facts.settings.brokers == (1,)
+    assert facts.silent == (other.address,)

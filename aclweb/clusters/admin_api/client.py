@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -102,23 +102,27 @@ class AdminClient:
             lambda: MetadataRequest(topics=[], allow_auto_topic_creation=False), "its brokers"
         )
         brokers = tuple(sorted(f"{broker.host}:{broker.port}" for broker in answer.brokers))
+        there = self._session.answering()
+        silent = [node.address for node in self._session.nodes if node not in there]
         return ClusterFacts(
             cluster_id=answer.cluster_id or None,
             kafka_version=self._kafka_version(),
             brokers=brokers,
-            settings=self._read_settings(),
-            silent=tuple(
-                node.address for node in self._session.nodes if node not in self._session.answering()
-            ),
+            settings=self._read_settings(there, silent),
+            silent=tuple(silent),
         )
 
-    def _read_settings(self) -> ClusterSettings | None:
-        """Return what the brokers show of their settings, None where this login may not ask them."""
+    def _read_settings(self, nodes: Iterable[Node], silent: list[str]) -> ClusterSettings | None:
+        """Return what these brokers show of their settings, None where this login may not ask them.
+
+        silent: gets the address of each that does not answer that.
+        """
         shown = []
-        for node in self._session.answering():
+        for node in nodes:
             try:
                 values = self._settings_of(node)
             except ClusterError:
+                silent.append(node.address)
                 continue
             if values is None:
                 self._settings = None
