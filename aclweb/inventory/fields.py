@@ -7,6 +7,7 @@ are stored as reversible escapes. Secrets are encrypted with the keys of the env
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -43,6 +44,11 @@ def unescape(text: str) -> str:
     if "\\" not in text:  # nearly all of the hundreds of thousands that one reading holds
         return text
     return _ESCAPED.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), text)
+
+
+def name_key(name: str) -> str:
+    """Return the key under which a name is stored: names can be longer than any index allows."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def storable(sentence: str) -> str:

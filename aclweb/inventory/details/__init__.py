@@ -1,6 +1,6 @@
 """What brokers tell beside ACLs and names: read and stored by syncs, and asked for by pages, API and commands."""
 
-from aclweb.inventory.details.storing import MEMBERS_KEPT, ask_for_members, is_due, key_of, read
+from aclweb.inventory.details.storing import MEMBERS_KEPT, ask_for_members, is_due, read
 from aclweb.inventory.details.told import (
     TYPE_SENTENCES,
     WORDS,
@@ -38,7 +38,6 @@ __all__ = [
     "groups_told_of",
     "is_due",
     "is_known_to_brokers",
-    "key_of",
     "known_to_brokers",
     "limits_words",
     "mechanisms_words",

@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from django.conf import settings
 from django.db.models import Count, F, Min, Q
@@ -29,9 +28,9 @@ from aclweb.clusters import (
     Known,
     ListedGroup,
 )
-from aclweb.inventory.fields import storable, storable_json
+from aclweb.inventory.fields import name_key, storable, storable_json
 from aclweb.inventory.models import Cluster, DetailsRead, StoredDetail, StoredGroup
-from aclweb.inventory.store import ROWS_AT_ONCE, in_turn, insert
+from aclweb.inventory.store import ROWS_AT_ONCE, chunks, in_turn, insert
 from aclweb.inventory.stored_details import GROUPS
 
 logger = logging.getLogger(__name__)
@@ -45,7 +44,6 @@ DAYS_KEPT = 400
 # Transactional ids and tokens come and go by themselves, thousands a day on some clusters.
 _KEPT_AS_HISTORY = frozenset({DetailKind.SCRAM_USERS, DetailKind.QUOTAS})
 _KEYS_AT_ONCE = 500
-_Item = TypeVar("_Item")
 
 
 def read(
@@ -127,7 +125,7 @@ def _store_details(cluster: Cluster, kind: DetailKind, found: DetailList, now: d
         key: (pk, [user, principal, facts])
         for key, pk, user, principal, facts in there.values_list("key", "pk", "user", "principal", "facts")
     }
-    read = {key_of(each.name): each for each in found.details}
+    read = {name_key(each.name): each for each in found.details}
     new = {
         key: each
         for key, each in read.items()
@@ -139,7 +137,7 @@ def _store_details(cluster: Cluster, kind: DetailKind, found: DetailList, now: d
     (_over if is_kept else _delete)(changed, now)
     (_over if is_kept and found.known is Known.ALL else _delete)(missing, now)
     _delete_old(cluster, kind, now)
-    for rows in _chunks(new.items(), ROWS_AT_ONCE):
+    for rows in chunks(new.items(), ROWS_AT_ONCE):
         with in_turn():
             insert(
                 StoredDetail,
@@ -161,7 +159,7 @@ def _store_details(cluster: Cluster, kind: DetailKind, found: DetailList, now: d
 
 
 def _delete(keys: Sequence[int], _now: datetime) -> None:
-    for some in _chunks(keys, _KEYS_AT_ONCE):
+    for some in chunks(keys, _KEYS_AT_ONCE):
         with in_turn():
             StoredDetail.objects.filter(pk__in=some).delete()
 
@@ -173,7 +171,7 @@ def _delete_old(cluster: Cluster, kind: DetailKind, now: datetime) -> None:
 
 
 def _over(keys: Sequence[int], now: datetime) -> None:
-    for some in _chunks(keys, _KEYS_AT_ONCE):
+    for some in chunks(keys, _KEYS_AT_ONCE):
         with in_turn():
             StoredDetail.objects.filter(pk__in=some).update(gone_at=now)
 
@@ -185,9 +183,9 @@ def _store_groups(cluster: Cluster, groups: Iterable[ListedGroup], *, are_all: b
     """
     rows = StoredGroup.objects.filter(cluster=cluster)
     stored = {key: (pk, kind) for key, pk, kind in rows.values_list("key", "pk", "type")}
-    listed = {key_of(group.name): group for group in groups}
+    listed = {name_key(group.name): group for group in groups}
     new = [(key, group) for key, group in listed.items() if key not in stored]
-    for some in _chunks(new, ROWS_AT_ONCE):
+    for some in chunks(new, ROWS_AT_ONCE):
         with in_turn():
             insert(
                 StoredGroup,
@@ -199,11 +197,11 @@ def _store_groups(cluster: Cluster, groups: Iterable[ListedGroup], *, are_all: b
         if key in stored and stored[key][1] != group.type.value:
             by_type.setdefault(group.type.value, []).append(stored[key][0])
     for kind, keys in by_type.items():
-        for chunk in _chunks(keys, _KEYS_AT_ONCE):
+        for chunk in chunks(keys, _KEYS_AT_ONCE):
             with in_turn():
                 StoredGroup.objects.filter(pk__in=chunk).update(type=kind)
     gone = [pk for key, (pk, _) in stored.items() if key not in listed] if are_all else []
-    for chunk in _chunks(gone, _KEYS_AT_ONCE):
+    for chunk in chunks(gone, _KEYS_AT_ONCE):
         with in_turn():
             StoredGroup.objects.filter(pk__in=chunk).delete()
 
@@ -219,8 +217,8 @@ def _next_groups(cluster: Cluster, listed: dict[str, ListedGroup]) -> list[Liste
 
 def _store_members(cluster: Cluster, described: Iterable[DescribedGroup]) -> None:
     now = timezone.now()
-    for some in _chunks(described, _KEYS_AT_ONCE):
-        found = {key_of(group.name): group for group in some}
+    for some in chunks(described, _KEYS_AT_ONCE):
+        found = {name_key(group.name): group for group in some}
         rows = list(StoredGroup.objects.filter(cluster=cluster, key__in=found))
         for row in rows:
             group = found[row.key]
@@ -243,7 +241,7 @@ def _store_members(cluster: Cluster, described: Iterable[DescribedGroup]) -> Non
 def _note_tried(cluster: Cluster, chosen: Iterable[ListedGroup]) -> None:
     """Have other groups take their turn first from now on, also where a broker did not answer of one of these."""
     now = timezone.now()
-    for some in _chunks((key_of(group.name) for group in chosen), _KEYS_AT_ONCE):
+    for some in chunks((name_key(group.name) for group in chosen), _KEYS_AT_ONCE):
         with in_turn():
             StoredGroup.objects.filter(cluster=cluster, key__in=some).update(tried_at=now, asked_at=None)
 
@@ -275,21 +273,5 @@ def _count_groups(cluster: Cluster, now: datetime, number: int) -> None:
 
 def ask_for_members(cluster: Cluster, name: str) -> bool:
     """Note that somebody wants to know who is in this group now; return False where no broker lists it."""
-    asked = StoredGroup.objects.filter(cluster=cluster, key=key_of(name))
+    asked = StoredGroup.objects.filter(cluster=cluster, key=name_key(name))
     return bool(asked.update(asked_at=timezone.now()))
-
-
-def key_of(name: str) -> str:
-    """Return the key under which a name is stored: names can be longer than any index allows."""
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _chunks(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    some: list[_Item] = []
-    for item in items:
-        some.append(item)
-        if len(some) == size:
-            yield some
-            some = []
-    if some:
-        yield some

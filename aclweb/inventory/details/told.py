@@ -12,8 +12,7 @@ from django.db.models import Exists, Max, Q, QuerySet
 from aclweb.acl.principals import DEFAULT_BUILDER
 from aclweb.clusters import DetailKind, GroupType, Known
 from aclweb.inventory.current import ClusterView, broker_settings
-from aclweb.inventory.details.storing import key_of
-from aclweb.inventory.fields import escape
+from aclweb.inventory.fields import escape, name_key
 from aclweb.inventory.models import Cluster, DetailsRead, StoredDetail, StoredGroup
 from aclweb.inventory.stored_details import GROUPS
 
@@ -109,7 +108,7 @@ def told_of_name(cluster: Cluster, kind: DetailKind, name: str) -> StoredDetail 
     """Return the entry of this name that brokers list now; None where they list none, or the list is not known."""
     known = DetailsRead.objects.filter(cluster=cluster, kind=kind).exclude(known=Known.UNKNOWN)
     found = StoredDetail.objects.filter(
-        Exists(known), cluster=cluster, kind=kind, key=key_of(name), gone_at__isnull=True
+        Exists(known), cluster=cluster, kind=kind, key=name_key(name), gone_at__isnull=True
     )
     return found.first()
 
@@ -349,12 +348,12 @@ class GroupsTold:
 
 def group_told(cluster: Cluster, name: str) -> StoredGroup | None:
     """Return a group that brokers list, with its type and who was in it; None where none did."""
-    return StoredGroup.objects.filter(cluster=cluster, key=key_of(name)).first()
+    return StoredGroup.objects.filter(cluster=cluster, key=name_key(name)).first()
 
 
 def groups_told_of(cluster: Cluster, names: Collection[str]) -> Mapping[str, StoredGroup]:
     """Return those of these groups that brokers list, by name; one query."""
-    found = StoredGroup.objects.filter(cluster=cluster, key__in=[key_of(name) for name in names])
+    found = StoredGroup.objects.filter(cluster=cluster, key__in=[name_key(name) for name in names])
     return {row.name: row for row in found}
 
 

@@ -127,7 +127,7 @@ def take_back(revision: Revision) -> None:
 
 def update_topics(moved: Iterable[tuple[int, TopicInfo]]) -> None:
     """Store the partitions of topics that are there already, in short transactions."""
-    for batch in _chunks(moved, _KEYS_AT_ONCE):
+    for batch in chunks(moved, _KEYS_AT_ONCE):
         with in_turn():
             for pk, info in batch:
                 StoredName.objects.filter(pk=pk).update(partitions=info.partitions, internal=info.internal)
@@ -145,10 +145,10 @@ def in_turn() -> Iterator[None]:
 
 def _batches(revision: Revision, rows: Rows) -> Iterator[int]:
     """Store the next rows whenever asked, and yield how many they were."""
-    for acls in _chunks(rows.acls.items(), ROWS_AT_ONCE):
+    for acls in chunks(rows.acls.items(), ROWS_AT_ONCE):
         insert(StoredAcl, _ACL_FIELDS, (_acl_row(revision, key, binding) for key, binding in acls))
         yield len(acls)
-    for names in _chunks(rows.names, ROWS_AT_ONCE):
+    for names in chunks(rows.names, ROWS_AT_ONCE):
         insert(StoredName, _NAME_FIELDS, (_name_row(revision, *name) for name in names))
         yield len(names)
     closed: tuple[tuple[type[models.Model], Sequence[int]], ...] = (
@@ -156,7 +156,7 @@ def _batches(revision: Revision, rows: Rows) -> Iterator[int]:
         (StoredName, rows.names_closed),
     )
     for model, keys in closed:
-        for some in _chunks(keys, _KEYS_AT_ONCE):
+        for some in chunks(keys, _KEYS_AT_ONCE):
             yield model._default_manager.filter(pk__in=some, removed_in__isnull=True).update(
                 removed_in=revision
             )
@@ -181,7 +181,8 @@ def _name_row(revision: Revision, kind: str, key: str, info: TopicInfo) -> tuple
     return (revision.cluster_id, revision.pk, kind, key, info.name, info.partitions, info.internal)
 
 
-def _chunks(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+def chunks(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+    """Yield the items in order, so many at a time."""
     waiting = iter(items)
     while chunk := list(islice(waiting, size)):
         yield chunk

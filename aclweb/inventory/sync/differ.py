@@ -20,6 +20,7 @@ from aclweb.inventory.current import (
     BINDING_COLUMNS,
     bindings_of,
 )
+from aclweb.inventory.fields import name_key
 from aclweb.inventory.models import (
     Cluster,
     Revision,
@@ -27,9 +28,10 @@ from aclweb.inventory.models import (
     StoredName,
     stored_in_force,
 )
+from aclweb.inventory.store import chunks
 
 _ROWS_AT_ONCE = 2000
-_NAMES_AT_ONCE = 500  # in one SQL statement
+_AT_ONCE = 500  # names or keys in one SQL statement
 
 
 Listed = TypeVar("Listed")
@@ -117,8 +119,8 @@ def _stored_of(row: Cluster, patterns: frozenset[ResourcePattern]) -> dict[str, 
     found: dict[str, int] = {}
     for (resource_type, pattern_type), those in names.items():
         alike = in_force.filter(resource_type=resource_type, pattern_type=pattern_type)
-        for start in range(0, len(those), _NAMES_AT_ONCE):
-            some = those[start : start + _NAMES_AT_ONCE]
+        for start in range(0, len(those), _AT_ONCE):
+            some = those[start : start + _AT_ONCE]
             found.update(alike.filter(resource_name__in=some).values_list("key", "pk"))
     return found
 
@@ -162,9 +164,9 @@ def names_that_differ(row: Cluster, snapshot: Snapshot) -> Names:
     }
     known: dict[tuple[str, str], TopicInfo] = {}
     if snapshot.topics is not None:
-        known.update({(topic, _name_key(info.name)): info for info in snapshot.topics})
+        known.update({(topic, name_key(info.name)): info for info in snapshot.topics})
     if snapshot.groups is not None:
-        known.update({(group, _name_key(name)): TopicInfo(name) for name in snapshot.groups})
+        known.update({(group, name_key(name)): TopicInfo(name) for name in snapshot.groups})
     unread = {kind for kind, names in ((topic, snapshot.topics), (group, snapshot.groups)) if names is None}
 
     gone = [place for place in stored if place not in known and place[0] not in unread]
@@ -187,22 +189,14 @@ def _hidden(snapshot: Snapshot, gone: Mapping[int, tuple[str, str]]) -> frozense
     """Return which of these names may exist and only not be shown to us any more."""
     return frozenset(
         gone[pk]
-        for pks in _chunks(tuple(gone))
+        for pks in chunks(gone, _AT_ONCE)
         for pk, kind, name in StoredName.objects.filter(pk__in=pks).values_list("pk", "resource_type", "name")
         if not snapshot.known.sees(ResourceType[kind], name)
     )
 
 
-def _name_key(name: str) -> str:
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def removed(acls: Acls) -> tuple[AclBinding, ...]:
     found: list[AclBinding] = []
-    for pks in _chunks(tuple(acls.remove.values())):
+    for pks in chunks(acls.remove.values(), _AT_ONCE):
         found += bindings_of(StoredAcl.objects.filter(pk__in=pks).values_list(*BINDING_COLUMNS))
     return tuple(found)
-
-
-def _chunks(pks: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    return (pks[start : start + 500] for start in range(0, len(pks), 500))
