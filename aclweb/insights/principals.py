@@ -329,8 +329,8 @@ class _Facts:
             )
         if mark == GONE:
             return self.listed.why_gone_unknown, (
-                "The brokers listed them as SCRAM users and list them no more, with no delegation token of theirs. "
-                "A client that logs in another way may still have the name."
+                "Brokers listed them as SCRAM users before, and now list neither a SCRAM user of that name nor a "
+                "delegation token of theirs. A client that logs in another way may still have the name."
             )
         if mark == DENIED:
             if self.load is None:

@@ -23,7 +23,7 @@ from aclweb.clusters import (
 )
 from aclweb.clusters.broker_settings import BrokerSettings, ClusterSettings, combined_settings
 from aclweb.insights.principals import GONE, NO_LOGIN, PrincipalList, listed_principals
-from aclweb.inventory.models import DetailsRead, StoredGroup
+from aclweb.inventory.models import Cluster, DetailsRead, StoredGroup
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import sync
 from tests.builders import allow
@@ -96,6 +96,24 @@ def test_the_clusters_page_says_what_is_seen_and_what_not(page_of):
     assert "Transactional ids some 1" in page
     assert "kafka-acls --add --transactional-id '*'" in page
     assert re.search(r"Delegation tokens unknown [–, ]*Brokers tell of tokens only", page)
+
+
+def test_what_is_missing_comes_first_and_is_counted(page_of, cluster):
+    Cluster.objects.update(groups_listed=Known.VISIBLE, super_users="User:admin", settings_read=None)
+
+    rows = page_of(C).context["sights"].rows
+    page = text_of(page_of(C))
+
+    order = ["unknown", "declared", "visible", "all"]
+    assert [order.index(row.known) for row in rows] == sorted(order.index(row.known) for row in rows)
+    assert {row.word: row.known for row in rows if row.word in ("Super users", "Groups", "SCRAM users")} == {
+        "Super users": "declared",
+        "Groups": "visible",
+        "SCRAM users": "all",
+    }
+    assert "there may be others. So no ACL of groups can be called orphaned for that." in page
+    for word, known in (("unknown", ("unknown",)), ("in part", ("visible", "declared")), ("whole", ("all",))):
+        assert f" {sum(row.known in known for row in rows)} {word} " in page
 
 
 def test_before_the_first_read_nothing_is_called_empty(cluster, cho, signed_in):

@@ -1,4 +1,4 @@
-"""What can aclweb not see of a cluster, and what follows from that? One list, for the page of the cluster."""
+"""What can aclweb not see of a cluster beside names and lists of its brokers, and what follows from that?"""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from aclweb.acl.model import NOUNS, SERVICES, ResourceType, number_of
-from aclweb.clusters import Known
+from aclweb.acl.model import SERVICES, number_of
 from aclweb.inventory.current import broker_settings
-from aclweb.inventory.lists.completeness import names_known
 from aclweb.inventory.models import Cluster
 
 
 @dataclass(frozen=True)
 class NotSeen:
-    """One thing that is not seen. what: in a few words. sentence: why, and what follows. fix: what would show it."""
+    """One thing that is not seen. what: in a few words. sentence: why, and what follows. fix: what would show it.
+
+    is_declared: whether people have said it instead.
+    """
 
     what: str
     sentence: str
     fix: str = ""
+    is_declared: bool = False
 
 
 def not_seen(cluster: Cluster, *, first_at: datetime | None, edits_elsewhere: int) -> tuple[NotSeen, ...]:
@@ -29,7 +31,6 @@ def not_seen(cluster: Cluster, *, first_at: datetime | None, edits_elsewhere: in
     """
     return (
         *_service(cluster),
-        *_names(cluster),
         *_settings(cluster),
         *_authorizer(cluster),
         *_past(first_at, edits_elsewhere),
@@ -46,16 +47,6 @@ def _service(cluster: Cluster) -> Iterator[NotSeen]:
         yield NotSeen("Other ACLs", service.other_acls)
 
 
-def _names(cluster: Cluster) -> Iterator[NotSeen]:
-    for kind in (ResourceType.TOPIC, ResourceType.GROUP):
-        found = names_known(cluster, kind)
-        if found.known is Known.ALL:
-            continue
-        names = NOUNS[kind][1]
-        what = f"{names[0].upper()}{names[1:]} that exist"
-        yield NotSeen(what, f"{found.sentence} So no ACL of {names} can be called orphaned for that.")
-
-
 def _settings(cluster: Cluster) -> Iterator[NotSeen]:
     source = cluster.source
     fix = "DescribeConfigs on the cluster shows whether it is set." if source.reads_broker_settings else ""
@@ -68,7 +59,7 @@ def _settings(cluster: Cluster) -> Iterator[NotSeen]:
         if getattr(cluster, field) is None:
             yield NotSeen(what, "Neither read nor declared: answers say what they assume.", fix)
         else:
-            yield NotSeen(what, f"{_why_hidden(cluster)} They are declared by people.", "")
+            yield NotSeen(what, f"{_why_hidden(cluster)} It is declared by people.", is_declared=True)
 
 
 def _why_hidden(cluster: Cluster) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ from aclweb.inventory.details import (
     told_lists,
     told_lists_and_groups,
 )
-from aclweb.inventory.lists import names_known
+from aclweb.inventory.lists import NotSeen, names_known
 from aclweb.inventory.models import Cluster, StoredDetail
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
@@ -50,11 +50,18 @@ _MEANING: Mapping[DetailKind, str] = {
 }
 
 
+DECLARED = "declared"
+"""What is known of something that aclweb does not see and people have declared; a word beside those of Known."""
+
+# What is missing comes first.
+_ORDER = (Known.UNKNOWN.value, DECLARED, Known.VISIBLE.value, Known.ALL.value)
+
+
 @dataclass(frozen=True)
 class Sight:
-    """One line of what aclweb sees of a cluster.
+    """One line of what aclweb sees of a cluster, and what not.
 
-    known: one of Known. number: how many, in words; empty where nothing is known.
+    known: one of Known, or DECLARED. number: how many, in words; empty where nothing is known.
     """
 
     word: str
@@ -66,18 +73,48 @@ class Sight:
     at: datetime | None = None
 
 
-def sights(cluster: Cluster, *, topics: int, groups: int) -> list[Sight]:
+@dataclass(frozen=True)
+class Sights:
+    """All lines, what is missing first."""
+
+    rows: Sequence[Sight]
+
+    @property
+    def unknown(self) -> int:
+        return self._count(Known.UNKNOWN)
+
+    @property
+    def partly(self) -> int:
+        return self._count(Known.VISIBLE, DECLARED)
+
+    @property
+    def whole(self) -> int:
+        return self._count(Known.ALL)
+
+    def _count(self, *known: str) -> int:
+        return sum(row.known in known for row in self.rows)
+
+
+def sights(cluster: Cluster, unseen: Iterable[NotSeen], *, topics: int, groups: int) -> Sights:
     """Return what aclweb sees of the cluster beside its ACLs, and what it cannot see; one query.
 
-    topics, groups: how many of them its last revision has.
+    unseen: what it cannot see beside names and lists. topics, groups: how many of them its last revision has.
     """
     lists, told_groups = told_lists_and_groups(cluster)
-    return [
+    rows = [
+        *(_unseen(each) for each in unseen),
         _names(cluster, ResourceType.TOPIC, f"{topics:,}"),
         _names(cluster, ResourceType.GROUP, told_groups.words or f"{groups:,}"),
         _members(told_groups),
         *(_list(cluster, each) for each in lists.values()),
     ]
+    # Of what is equally missing, first what somebody can grant.
+    return Sights(sorted(rows, key=lambda row: (_ORDER.index(row.known), not row.command)))
+
+
+def _unseen(each: NotSeen) -> Sight:
+    known = DECLARED if each.is_declared else Known.UNKNOWN.value
+    return Sight(each.what, known, "", " ".join(filter(None, (each.sentence, each.fix))))
 
 
 def _names(cluster: Cluster, kind: ResourceType, number: str) -> Sight:
@@ -87,7 +124,9 @@ def _names(cluster: Cluster, kind: ResourceType, number: str) -> Sight:
         NOUNS[kind][1].capitalize(),
         found.known,
         number if found.known is not Known.UNKNOWN else "",
-        found.sentence,
+        f"{found.sentence} So no ACL of {NOUNS[kind][1]} can be called orphaned for that."
+        if found.sentence
+        else "",
         url=f"{url}?type={kind.name}",
         at=cluster.read_at,
     )

@@ -155,7 +155,6 @@ def _page(
         "check": latest(cluster) if may_administer and cluster.source.options else None,
         "moves_to": moves_to(cluster) if may_administer else None,
         "runs": lists.sync_runs(cluster),
-        "not_seen": lists.not_seen(cluster, first_at=counts["first_at"], edits_elsewhere=counts["elsewhere"]),
         "same_kafka": same_kafka_cluster(cluster, cluster.cluster_id, access.visible_clusters(request.user)),
         "history": page_of(
             lists.history(cluster), page_asked(request.GET), REVISIONS_A_PAGE, count=counts["kept"]
@@ -164,7 +163,12 @@ def _page(
         "checks": declarations(cluster),
         "shown_settings": broker_settings.shown_settings(cluster),
         "shown_at": broker_settings.read_at(cluster),
-        "sights": told.sights(cluster, topics=counts["topics_count"], groups=counts["groups_count"]),
+        "sights": told.sights(
+            cluster,
+            lists.not_seen(cluster, first_at=counts["first_at"], edits_elsewhere=counts["elsewhere"]),
+            topics=counts["topics_count"],
+            groups=counts["groups_count"],
+        ),
         "events": [
             {"sentence": trail.sentence(event), "at": event.at}
             for event in events_of(cluster).order_by("-sequence")[:5]
