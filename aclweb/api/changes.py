@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aclweb.accounts.models import User
+from aclweb.acl.authorizer import edit_caveats
 from aclweb.acl.simulate import entries_as_json
 from aclweb.api.impacts import (
     PARAMETERS,
@@ -28,6 +29,7 @@ from aclweb.api.impacts import (
 from aclweb.api.size import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER
 from aclweb.changes.models import Change, ChangeItem
 from aclweb.changes.queries import changes_of, item_state_words, kept_changes
+from aclweb.inventory.current import settings_of
 from aclweb.inventory.models import Cluster
 
 # About what the fields of one ACL of a change take, and what of a change is neither ACL nor effect.
@@ -112,8 +114,16 @@ class ChangeAndItemsSerializer(ChangeSerializer):
         "(pass, not met, cannot tell), sentence, and which approvals it asks for.",
     )
 
+    caveats = serializers.SerializerMethodField(
+        help_text="What decides beside the ACLs where a managed service runs the cluster, and what becomes of ACLs "
+        "that are written there; as declared today, and empty where nothing does."
+    )
+
     class Meta(ChangeSerializer.Meta):
-        fields = [*ChangeSerializer.Meta.fields, "items", "approvals", "gates"]
+        fields = [*ChangeSerializer.Meta.fields, "items", "approvals", "gates", "caveats"]
+
+    def get_caveats(self, change: Change) -> list[str]:
+        return list(edit_caveats(settings_of(change.cluster)))
 
     def get_approvals(self, change: Change) -> list[dict[str, str]]:
         return [

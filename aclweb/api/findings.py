@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from aclweb.api.asking import asked_now, word_asked
 from aclweb.api.dismissals import DismissalSerializer
 from aclweb.api.paging import PAGE, SIZE, OpenPages
-from aclweb.api.serializers import AclSerializer
+from aclweb.api.serializers import AclSerializer, CaveatsSerializer, caveats_of
 from aclweb.api.size import FittingPage
 from aclweb.insights.declarations import setting_findings
 from aclweb.inventory.findings import SEVERITIES, FindingPage, Findings
@@ -63,7 +63,7 @@ class SettingFindingSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
-class FindingsSerializer(serializers.Serializer[Any]):
+class FindingsSerializer(CaveatsSerializer):
     """One page. While `is_done` is false they are being worked out, or could not be: see `problem`."""
 
     revision = serializers.IntegerField()
@@ -117,6 +117,7 @@ class FindingList(APIView):
         assert found is not None  # the cluster was read
         answer: dict[str, Any] = {
             "revision": asked.head["revision"],
+            **caveats_of(asked.view.cluster),
             "is_done": found.is_done,
             "problem": found.problem,
             "counts": {},

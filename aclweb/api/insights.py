@@ -22,7 +22,7 @@ from aclweb.accounts.access import cluster_or_404
 from aclweb.acl.model import AclError, Delta
 from aclweb.api.asking import asked_now, number_asked, word_asked
 from aclweb.api.paging import PAGE, SIZE, OpenPages
-from aclweb.api.serializers import WhatIfRequestSerializer
+from aclweb.api.serializers import CaveatsSerializer, WhatIfRequestSerializer, caveats_of
 from aclweb.api.size import FittingPage
 from aclweb.changes.models import ChangeError
 from aclweb.changes.queries import in_force_since
@@ -81,7 +81,7 @@ class DenialRowSerializer(serializers.Serializer[Any]):
     set_at = serializers.DateTimeField(allow_null=True)
 
 
-class DenialsSerializer(LogRowsSerializer):
+class DenialsSerializer(CaveatsSerializer, LogRowsSerializer):
     counts = serializers.DictField(
         child=serializers.IntegerField(), help_text="How many groups of these days are in each state."
     )
@@ -118,14 +118,14 @@ class UseRowSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField()
 
 
-class UseSerializer(LogRowsSerializer):
+class UseSerializer(CaveatsSerializer, LogRowsSerializer):
     show = serializers.ChoiceField(choices=list(use_map.KINDS))
     unknown = serializers.BooleanField(help_text="Whether the log cannot tell; there are no rows then.")
     whole = serializers.BooleanField(help_text="Whether every pair of principal and topic is counted.")
     use = UseRowSerializer(many=True)
 
 
-class ReplaySerializer(LogRowsSerializer):
+class ReplaySerializer(CaveatsSerializer, LogRowsSerializer):
     """What the edit would do to the logged requests. Columns depend on `by`; those of the downloads."""
 
     revision = serializers.IntegerField()
@@ -201,7 +201,12 @@ class DenialList(APIView):
         )
         found = denials.inbox(cluster, wanted, in_force_since=partial(in_force_since, cluster))
         covered = "" if found.load is not None else coverage(cluster).sentences[0]
-        head = {**span_of(found.load), "why_not": covered, "counts": dict(found.counts)}
+        head = {
+            **span_of(found.load),
+            "why_not": covered,
+            "counts": dict(found.counts),
+            **caveats_of(cluster),
+        }
         return Response(head | _page("denials", pages, found.rows, _denial))
 
 
@@ -310,6 +315,7 @@ class UseList(APIView):
             "show": show,
             "unknown": found.unknown,
             "whole": found.whole,
+            **caveats_of(cluster),
         }
         return Response(head | _page("use", pages, rows, _use))
 
@@ -353,19 +359,17 @@ class ReplayList(APIView):
             found = replay_of(asked.view, delta, None, days=days)
         except (AclError, ChangeError) as error:
             raise ValidationError(str(error)) from error
-        revision = {"revision": asked.head["revision"]}
+        head = {"revision": asked.head["revision"], **caveats_of(asked.view.cluster)}
         if found is None:
             return Response(
                 {
                     **span_of(None),
-                    **revision,
+                    **head,
                     **_NOTHING,
                     "why_not": coverage(asked.view.cluster).sentences[0],
                 }
             )
-        return Response(
-            {**revision, **_replay(found), **_page("replay", pages, list(exported(found, by)), dict)}
-        )
+        return Response({**head, **_replay(found), **_page("replay", pages, list(exported(found, by)), dict)})
 
 
 _NOTHING: dict[str, Any] = {

@@ -19,7 +19,7 @@ from aclweb.acl.model import PermissionType, shown, split_principal
 from aclweb.api.asking import asked_now, word_asked
 from aclweb.api.insights import LogRowsSerializer, span_of
 from aclweb.api.paging import PAGE, SIZE, OpenPages
-from aclweb.api.serializers import AclSerializer
+from aclweb.api.serializers import AclSerializer, CaveatsSerializer, caveats_of
 from aclweb.api.size import FittingPage
 from aclweb.insights.coverage import problem_of
 from aclweb.insights.principals import (
@@ -80,7 +80,7 @@ class MarkSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField(help_text="What it means, or why nobody can tell who has it.")
 
 
-class PrincipalsSerializer(LogRowsSerializer):
+class PrincipalsSerializer(CaveatsSerializer, LogRowsSerializer):
     """One page of principals; `total` counts all that the filters let through."""
 
     revision = serializers.IntegerField()
@@ -129,6 +129,7 @@ class PrincipalRows(APIView):
             {
                 "revision": asked.head["revision"],
                 **span_of(found.load),
+                **caveats_of(cluster),
                 "why_not": _why_not_seen(found),
                 "problem": problem_of(cluster, found.load),
                 "topics": found.topics,

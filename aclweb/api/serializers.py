@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from rest_framework import serializers
 
-from aclweb.acl.authorizer import PARTS, Basis, HostResult, Result
+from aclweb.acl.authorizer import PARTS, Basis, HostResult, Result, beyond_acls
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import (
     AccessRequest,
@@ -23,7 +23,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.notation import binding_from_dict, request_from_dict
 from aclweb.clusters import Known
-from aclweb.inventory.current import broker_settings
+from aclweb.inventory.current import broker_settings, settings_of
 from aclweb.inventory.lists import paused_sentence
 from aclweb.inventory.models import Cluster
 
@@ -126,6 +126,18 @@ def _read(reader: Callable[[Mapping[str, object]], Value], data: Any) -> Value:
         raise serializers.ValidationError(str(error)) from error
 
 
+class CaveatsSerializer(serializers.Serializer[Any]):
+    caveats = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What decides beside the ACLs where a managed service runs the cluster; empty where nothing does.",
+    )
+
+
+def caveats_of(cluster: Cluster) -> dict[str, list[str]]:
+    """Return what answers about the cluster have in common, under its name in them."""
+    return {"caveats": list(beyond_acls(settings_of(cluster)))}
+
+
 class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     """A cluster, what was declared about it, and what the last sync found."""
 
@@ -141,6 +153,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     )
     service = serializers.CharField(
         allow_blank=True, help_text="The managed service that runs it, as declared; empty for none."
+    )
+    caveats = serializers.SerializerMethodField(
+        help_text="What decides beside the ACLs where a managed service runs it; empty where nothing does."
     )
     authorizer_told = serializers.SerializerMethodField(
         help_text="Its class, and whether brokers told it: `StandardAuthorizer, read from broker 1`."
@@ -173,6 +188,7 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "super_users",
             "allow_everyone",
             "service",
+            "caveats",
             "topics_known",
             "groups_known",
             "changes_enabled",
@@ -191,6 +207,9 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
 
     def get_revision(self, cluster: Cluster) -> int | None:
         return cluster.revision.number if cluster.revision else None
+
+    def get_caveats(self, cluster: Cluster) -> list[str]:
+        return caveats_of(cluster)["caveats"]
 
     def get_authorizer_told(self, cluster: Cluster) -> str:
         return broker_settings.authorizer(cluster).without_version

@@ -168,7 +168,7 @@ def test_an_answer_nested_without_end_is_no_token_and_claims_so_nested_name_nobo
 
 
 def test_a_subject_that_is_no_name_names_nobody(idp):
-    for subject in ("x" * 501, "", 7, ["a"]):
+    for subject in ("x" * 501, "", 7, ["a"], "a\0", "\ud800", "a\nb"):
         claims = json.dumps({"sub": subject}).encode()
         idp.behave = lambda handler, claims=claims: answer(handler, 200, jwt(claims))
         assert Tokens().get(credentials(idp), 20).subject is None

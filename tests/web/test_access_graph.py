@@ -40,7 +40,7 @@ def page_of(cluster, cho, signed_in):
     def page(address: str) -> str:
         answer = client.get(address)
         assert answer.status_code == 200
-        return answer.content.decode()
+        return answer.getvalue().decode()
 
     return page
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+from html import unescape
 from io import StringIO
+from urllib.parse import quote
 
 import pytest
 from django.core.management import call_command
@@ -13,6 +17,7 @@ from aclweb.acl.authorizer import AclIndex, authorize, explain
 from aclweb.acl.model import SERVICES, AclError, AuthorizerSettings, Delta
 from aclweb.audit.models import Event
 from aclweb.changes import review
+from aclweb.insights.load import load
 from aclweb.inventory import lists
 from aclweb.inventory.admin.declare import declare
 from aclweb.inventory.current.moments import moment_sentences
@@ -20,6 +25,7 @@ from aclweb.inventory.current.view import Moment, in_force
 from aclweb.inventory.models import Cluster, Declaration
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny, read
+from tests.insights.results import request, use, write_result
 from tests.inventory.answering_cluster import Answers, topics
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +51,15 @@ def managed(cluster, dot):
         return cluster
 
     return run_by
+
+
+def with_permits(cluster: Cluster, folder) -> None:
+    """Have a log read in which bob read, and somebody was refused."""
+    rows = [
+        request("User:bob", "READ", "orders", allowed=True, decided_now="ALLOWED"),
+        request("User:eva", "READ", "orders"),
+    ]
+    load(write_result(folder / "log", ACLS, usage=[use(ACLS[0])], requests=rows), cluster)
 
 
 def said(service, principal):
@@ -113,18 +128,108 @@ def test_what_is_taken_back_later_stays_open(cluster, dot):
             {"principal": "User:nobody", "action": "consume", "topic": "orders", "group": "g"},
         ),
         ("cluster", {}, {}),
+        ("topics", {}, {}),
+        ("principals", {}, {}),
+        ("access-graph", {}, {"type": "TOPIC", "name": "orders"}),
+        ("principal-clone", {}, {"name": "User:bob"}),
+        ("least-privilege", {}, {"name": "User:bob"}),
+        ("findings", {}, {}),
+        ("insights", {}, {}),
+        ("use-map", {}, {"show": "configured"}),
+        ("use-map", {}, {"show": "all"}),
+        ("by-owner", {}, {}),
+        ("week", {}, {}),
+        ("week", {}, {"format": "md"}),
     ],
 )
-def test_each_page_with_answers_says_what_the_service_hides(client, cho, managed, page, kwargs, query):
+def test_each_page_with_answers_says_what_the_service_hides(
+    client, ada, managed, tmp_path, page, kwargs, query
+):
     cluster = managed("confluent-cloud")
-    client.force_login(cho)
+    with_permits(cluster, tmp_path)
+    client.force_login(ada)
 
     shown = client.get(
         reverse(page, kwargs={"slug": cluster.slug, **kwargs}, query=query), follow=True
     ).content.decode()
 
-    body = shown[shown.index("<main") :]
+    body = shown[shown.find("<main") :] if "<main" in shown else shown
+    # The strip above every page names the service, and has the sentence where a pointer rests on it.
+    body = re.sub(r'<section class="context".*?</section>', "", body, flags=re.DOTALL)
     assert RBAC in body
+
+
+def test_what_leads_to_an_edit_also_says_what_becomes_of_acls(client, ada, managed, tmp_path):
+    cluster = managed("strimzi")
+    with_permits(cluster, tmp_path)
+    client.force_login(ada)
+
+    for page in ("least-privilege", "principal-clone"):
+        shown = client.get(reverse(page, args=[cluster.slug], query={"name": "User:bob"})).content.decode()
+        assert OPERATOR in shown[shown.index("<main") :]
+
+
+EDIT = json.dumps(allow("User:new", "READ", "orders").as_dict())
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"what-if/?add={quote(EDIT)}&diff=FORMAT",
+        f"what-if/?remove={quote(json.dumps(ACLS[0].as_dict()))}&replay=FORMAT",
+        "compare/?other=test-eu&other_at=1&diff=FORMAT",
+        "insights/denials/export/?format=FORMAT",
+        "principals/?format=FORMAT",
+        "principal/compare/?name=User:bob&with=User:adm&format=FORMAT",
+        "principal/least-privilege/?name=User:bob&format=rights-FORMAT",
+        "graph/?type=TOPIC&name=orders&format=csv",
+        "insights/use/?show=configured&format=csv",
+        "insights/use/?show=all&format=csv",
+    ],
+)
+def test_each_row_of_a_file_of_answers_says_it(client, ada, managed, tmp_path, address):
+    cluster = managed("confluent-cloud")
+    sync(cluster, client=Answers([*ACLS, allow("User:late", "WRITE", "orders")], topics("orders")))
+    with_permits(cluster, tmp_path)
+    client.force_login(ada)
+
+    def given(ending: str) -> str:
+        answer = client.get(f"/c/{cluster.slug}/{address.replace('FORMAT', ending)}")
+        assert answer.status_code == 200
+        return answer.getvalue().decode()
+
+    rows = list(csv.DictReader(StringIO(given("csv"))))
+    assert rows
+    assert {row["caveats"] for row in rows} == {RBAC}
+    if "FORMAT" in address:
+        lines = [json.loads(line) for line in given("jsonl").splitlines()]
+        assert [line["caveats"] for line in lines] == [RBAC] * len(rows)
+    else:
+        whole = json.loads(client.get(f"/c/{cluster.slug}/{address[:-3]}json").content)
+        assert whole["caveats"] == [RBAC]
+
+    declare(cluster=cluster, actor=ada, service="")
+    assert "caveats" not in given("csv")
+
+
+def test_lists_of_the_api_say_it(client, ada, managed, tmp_path):
+    cluster = managed("msk")
+    with_permits(cluster, tmp_path)
+    change = review.request(
+        cluster=cluster, author=ada, title="more", delta=Delta(add=(allow("User:new", "READ", "orders"),))
+    )
+    client.force_login(ada)
+    of_cluster = f"/api/v1/clusters/{cluster.slug}"
+
+    asked = [f"{of_cluster}/", f"/api/v1/changes/{change.key}/"]
+    asked += [f"{of_cluster}/{each}/" for each in ("findings", "denials", "use", "principals")]
+    told = {address: client.get(address).json()["caveats"] for address in asked}
+    edit = {"add": [allow("User:new", "READ", "orders").as_dict()]}
+    told["replay"] = client.post(f"{of_cluster}/replay/", edit, content_type="application/json").json()[
+        "caveats"
+    ]
+
+    assert told == {address: [IAM] for address in told}
 
 
 def test_a_what_if_says_it_on_the_page_and_in_json(client, ada, managed):
@@ -198,6 +303,21 @@ def test_the_api_takes_it_with_a_new_cluster_and_changes_it(client, root):
 
     changed = client.patch("/api/v1/clusters/prod/", {"service": "aiven"}, content_type="application/json")
     assert (changed.json()["service"], changed.json()["allow_everyone"]) == ("aiven", True)
+
+
+def test_the_page_leads_to_a_gate_for_what_the_operator_undoes(client, dot, cho, managed):
+    cluster = managed("strimzi")
+    address = reverse("policy", args=[cluster.slug], query={"kind": "managed", "name_prefix": "User:"})
+    client.force_login(cho)
+    assert address not in unescape(client.get(f"/c/{cluster.slug}/").content.decode())
+
+    client.force_login(dot)
+    assert address in unescape(client.get(f"/c/{cluster.slug}/").content.decode())
+    form = client.get(address).context["form"]
+    client.post(address, form.initial | {"approvals": 2})
+    gate = cluster.policy_gates.get()
+
+    assert str(gate) == "Another tool manages what starts with 'User:'"
 
 
 def test_a_moment_of_the_past_is_answered_by_what_ran_it_then(managed, dot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from html import unescape
 from io import StringIO
@@ -13,12 +14,16 @@ from django.urls import reverse
 
 from aclweb.acl.model import NotationError
 from aclweb.audit.models import Event
+from aclweb.insights.load import load
 from aclweb.inventory import lists
 from aclweb.inventory.admin import principal_names
+from aclweb.inventory.current import in_force
+from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from aclweb.web.clusters.csv_files import MOST_BYTES
 from tests.builders import allow, deny
+from tests.insights.results import request, write_result
 from tests.inventory.answering_cluster import Answers, topics
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +39,16 @@ def named(cluster, dot):
     sync(cluster, client=Answers(acls, topics("orders")))
     principal_names.load(actor=dot, cluster=cluster, names={ID: NAME})
     return Cluster.objects.get(pk=cluster.pk)
+
+
+def with_denials(cluster: Cluster, folder) -> None:
+    """Have a log read in which the principal was refused, and an ACL that is redundant."""
+    acls = [allow(ID, "READ", "orders"), allow(ID, "READ", "ord", pattern="PREFIXED")]
+    acls.append(deny("User:eva", "READ", "orders"))
+    sync(cluster, client=Answers(acls, topics("orders")))
+    cluster.refresh_from_db()
+    findings.findings(in_force(cluster))
+    load(write_result(folder / "log", acls, requests=[request(ID, "WRITE", "orders")]), cluster)
 
 
 def text(page) -> str:
@@ -52,9 +67,17 @@ def text(page) -> str:
         ("least-privilege", {}, {"name": ID}),
         ("principal-names", {}, {}),
         ("search", {}, {"q": "12345"}),
+        ("access-graph", {}, {"type": "TOPIC", "name": "orders"}),
+        ("use-map", {}, {"show": "all"}),
+        ("use-days", {}, {"principal": ID}),
+        ("principal-compare", {}, {"name": ID, "with": "User:eva"}),
+        ("compare", {}, {"other": "test-eu", "other_at": "1", "view": "small"}),
+        ("week", {}, {}),
+        ("findings", {}, {"show": "can-go"}),
     ],
 )
-def test_the_name_is_beside_the_principal_on_every_page(client, ada, named, page, kwargs, query):
+def test_the_name_is_beside_the_principal_on_every_page(client, ada, named, tmp_path, page, kwargs, query):
+    with_denials(named, tmp_path)
     client.force_login(ada)
 
     shown = client.get(reverse(page, kwargs={"slug": named.slug, **kwargs}, query=query))
@@ -62,6 +85,29 @@ def test_the_name_is_beside_the_principal_on_every_page(client, ada, named, page
     assert shown.status_code == 200
     assert f"{ID}</" in unescape(shown.content.decode()) or ID in text(shown)
     assert "orders &lt;app&gt;" in shown.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("insights/denials/export/?format=csv", {NAME}),
+        ("principals/?format=csv", {NAME, ""}),
+        ("graph/?type=TOPIC&name=orders&format=csv", {NAME, ""}),
+        ("insights/use/?show=configured&format=csv", {NAME}),
+        ("insights/use/?show=all&format=csv", {NAME}),
+        ("compare/?other=test-eu&other_at=1&diff=csv", {f"{ID} is {NAME}"}),
+    ],
+)
+def test_each_row_of_a_file_about_principals_has_the_name(client, ada, named, tmp_path, address, told):
+    with_denials(named, tmp_path)
+    client.force_login(ada)
+
+    rows = list(csv.DictReader(StringIO(client.get(f"/c/test-eu/{address}").getvalue().decode())))
+    principal_names.load(actor=ada, cluster=named, names={})
+    without = client.get(f"/c/test-eu/{address}").getvalue().decode()
+
+    assert {row["principal_name"] for row in rows} == told
+    assert "principal_name" not in without
 
 
 def test_names_cost_no_query_until_somebody_changes_them(named, dot, django_assert_num_queries):

@@ -82,8 +82,9 @@ SERVICES: Mapping[str, ManagedService] = MappingProxyType(
                 "strimzi",
                 "Strimzi",
                 allow_everyone=False,
-                on_changes="On Strimzi, the User Operator owns the ACLs of users: it undoes what a KafkaUser does not "
-                "declare. Change the KafkaUser instead.",
+                # It passes over User:*, User:ANONYMOUS, and whom STRIMZI_IGNORED_USERS_PATTERN names.
+                on_changes="On Strimzi, the User Operator owns the ACLs of users: unless it is told to ignore a user, "
+                "it undoes what no KafkaUser declares. Change the KafkaUser instead.",
             ),
         )
     }

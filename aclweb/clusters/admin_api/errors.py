@@ -5,6 +5,7 @@ Kafka's own error texts are internal dumps, so none is shown: every code that a 
 
 from __future__ import annotations
 
+from aclweb.acl.model import shown
 from aclweb.clusters.admin_api.kafka_python import ConnectFailures
 from aclweb.clusters.admin_api.messages import (
     CLUSTER_AUTHORIZATION_FAILED,
@@ -21,9 +22,9 @@ from aclweb.clusters.connection import ClientOptions, pem, tokens
 def client_name(options: ClientOptions) -> str:
     """Return who this client is, as the beginning of a sentence."""
     if options.credentials:
-        return f"The client {options.credentials.client_id!r}"
+        return f"The client {shown(options.credentials.client_id)}"
     if options.username:
-        return f"The user {options.username!r}"
+        return f"The user {shown(options.username)}"
     own = options.certificate_pem
     subject = pem.subject_of(own) if own else None
     if subject:
@@ -75,12 +76,12 @@ def login_refused(where: str, options: ClientOptions) -> ClusterError:
     if asked is not None:
         tokens.forget(asked)
         return ClusterError(
-            f"The Kafka brokers at {where} refused the token that {asked.endpoint} gave {asked.client_id!r}; check "
-            "issuer, audience and scope, and that they trust its keys (sasl.oauthbearer.jwks.endpoint.url).",
+            f"The Kafka brokers at {where} refused the token that {asked.endpoint} gave {shown(asked.client_id)}; "
+            "check issuer, audience and scope, and that they trust its keys (sasl.oauthbearer.jwks.endpoint.url).",
             state=ClusterState.LOGIN_REFUSED,
         )
     return ClusterError(
-        f"The Kafka brokers at {where} refused the login of {options.username!r} with "
+        f"The Kafka brokers at {where} refused the login of {shown(options.username)} with "
         f"{options.mechanism}; check sasl.username, sasl.password and sasl.mechanism.",
         state=ClusterState.LOGIN_REFUSED,
     )

@@ -20,9 +20,10 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import quote_plus, urlencode, urlsplit
 
+from aclweb.acl.model import shown
 from aclweb.clusters.client import ClusterError, ClusterState
 
 MECHANISM = "OAUTHBEARER"
@@ -146,7 +147,7 @@ def _ask(asked: ClientCredentials, timeout_seconds: float, clock: Callable[[], f
     if status != http.HTTPStatus.OK:
         advice = _ERRORS.get(str(found.get("error")))
         word = f"{found['error']} ({advice})" if advice else f"HTTP status {status}"
-        raise _refused(f"{where} gives no token to {asked.client_id!r}: {word}.")
+        raise _refused(f"{where} gives no token to {shown(asked.client_id)}: {word}.")
     text, kind = found.get("access_token"), found.get("token_type", "bearer")
     if not isinstance(text, str) or not _TOKEN.fullmatch(text) or str(kind).lower() != "bearer":
         raise _refused(f"{where} answered without a bearer token; check that this is the address for tokens.")
@@ -158,10 +159,15 @@ def _ask(asked: ClientCredentials, timeout_seconds: float, clock: Callable[[], f
     subject = claims.get("sub")
     return Token(
         text,
-        subject if isinstance(subject, str) and 0 < len(subject) <= _LONGEST_SUBJECT else None,
+        subject if _is_name(subject) else None,
         lifetime,
         begun + lifetime - margin if lifetime is not None else begun,
     )
+
+
+def _is_name(subject: object) -> TypeGuard[str]:
+    """Whether a claim may be a client's name. Half a character or a NUL can be in JSON, in no name, and in no table."""
+    return isinstance(subject, str) and 0 < len(subject) <= _LONGEST_SUBJECT and subject.isprintable()
 
 
 def _answer(asked: ClientCredentials, timeout_seconds: float) -> tuple[int, bytes]:

@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.model import NOUNS, AclBinding, Operation, Resource, ResourceType
-from aclweb.acl.notation import binding_key, write_rows
+from aclweb.acl.notation import binding_key
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.queries import Use, usage_of
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.web.shell import links
+from aclweb.web.shell.beside_rows import BesideRows
+from aclweb.web.shell.called import with_name
+from aclweb.web.shell.downloads import rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.spelling import visible
 
@@ -84,7 +87,7 @@ class Graph:
 
 @login_required
 @require_GET
-def detail(request: HttpRequest, slug: str) -> HttpResponse:
+def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Show the resource named by `?type=` and `?name=`; `?format=csv` and `json` give the rows of the table."""
     cluster = access.cluster_or_404(request.user, slug)
     kind = next((found for found in ResourceType if found.name == request.GET.get("type")), None)
@@ -97,15 +100,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     load = current_load(cluster)
     uses = usage_of(cluster, [binding_key(binding) for binding in bindings], load=load)
     rows = [(binding, uses[binding_key(binding)]) for binding in bindings]
+    exported = (dict(zip(EXPORTED, _as_row(*row), strict=True)) for row in rows)
     if request.GET.get("format") == "csv":
-        lines = (["" if cell is None else str(cell) for cell in _as_row(*row)] for row in rows)
-        answer = HttpResponse(write_rows(EXPORTED, lines), content_type="text/csv; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="access-{cluster.slug}.csv"'
-        return answer
+        return rows_file(exported, name=f"access-{slug}", ending="csv", columns=EXPORTED, about=[cluster])
     if request.GET.get("format") == "json":
-        acls = [dict(zip(EXPORTED, _as_row(*row), strict=True)) for row in rows]
-        resource = {"type": kind.name, "name": name}
-        return JsonResponse({"resource": resource, "acls": acls, "whole": len(every) == len(rows)})
+        beside = BesideRows.of(cluster)
+        answer = {"resource": {"type": kind.name, "name": name}, "acls": [*map(beside.named, exported)]}
+        return JsonResponse({**answer, "whole": len(every) == len(rows), "caveats": beside.caveats})
     own = links.encoded(type=kind.name, name=name)
     affecting = {"resource_type": kind.name, "name": name, "match": "affects"}
     context: dict[str, Any] = {
@@ -187,11 +188,12 @@ def _place(column: int, y: float) -> tuple[int, float, int]:
 
 def _principals(cluster: Cluster, names: tuple[str, ...], y: float) -> Node:
     if len(names) > 1:
-        title = ", ".join(visible(name) for name in names[:20]) + (", …" if len(names) > 20 else "")
+        title = ", ".join(with_name(cluster, name) for name in names[:20]) + (
+            ", …" if len(names) > 20 else ""
+        )
         return Node(*_place(0, y), "group", f"{len(names):,} principals", title)
-    return Node(
-        *_place(0, y), "principal", _cut(names[0], 0), visible(names[0]), links.principal(cluster, names[0])
-    )
+    text = with_name(cluster, names[0])
+    return Node(*_place(0, y), "principal", _cut(text, 0), text, links.principal(cluster, names[0]))
 
 
 def _acl(cluster: Cluster, same: Sequence[tuple[AclBinding, Use]], y: float) -> Node:

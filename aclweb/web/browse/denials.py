@@ -144,7 +144,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     rows = denials.exported(cluster, Asked.of(request.GET).wanted, in_force_since=since_in_force(cluster))
     name = f"denials-{cluster.slug}"
     ending = request.GET.get("format", "csv")
-    return rows_file(rows, name=name, ending=ending, columns=denials.EXPORTED)
+    return rows_file(rows, name=name, ending=ending, columns=denials.EXPORTED, about=[cluster])
 
 
 def _page(

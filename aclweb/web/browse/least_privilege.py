@@ -143,7 +143,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         if asked.startswith(_RIGHTS):
             name = f"rights-{cluster.slug}"
             ending = asked.removeprefix(_RIGHTS)
-            return rows_file(_exported(found), name=name, ending=ending, columns=RIGHT_COLUMNS)
+            return rows_file(
+                _exported(found), name=name, ending=ending, columns=RIGHT_COLUMNS, about=[cluster]
+            )
         file, reason = _file(cluster, found, asked)
         if file is not None:
             return file

@@ -60,6 +60,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
                 name=f"compared-{cluster.slug}",
                 ending=request.GET["format"],
                 columns=_COLUMNS,
+                about=[cluster],
             )
         part = _part(request, found)
         page = page_of(found.rows[part], page_asked(request.GET), ROWS_SHOWN)

@@ -70,6 +70,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
             name=f"principals-{cluster.slug}",
             ending=request.GET["format"],
             columns=principals.FIELDS,
+            about=[cluster],
         )
     page = page_of(found.rows, page_asked(request.GET), size_asked(request))
     names = [row.principal for row in page.object_list]

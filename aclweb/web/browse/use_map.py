@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.model import PermissionType
-from aclweb.acl.notation import write_rows
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
@@ -36,6 +35,9 @@ from aclweb.web.browse.acl_filters import Choice, with_field
 from aclweb.web.browse.charts import short
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.shell import links
+from aclweb.web.shell.beside_rows import BesideRows
+from aclweb.web.shell.called import with_name
+from aclweb.web.shell.downloads import rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.spelling import visible
@@ -53,7 +55,7 @@ _USUAL = 30
 
 @login_required
 @require_GET
-def index(request: HttpRequest, slug: str) -> HttpResponse:
+def index(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Show the map; `?show=` and `?days=` choose what it counts, `?format=csv` and `json` give all of it."""
     cluster = access.cluster_or_404(request.user, slug)
     text = request.GET.get("days", "")
@@ -63,23 +65,22 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         return _together(request, cluster, days)
     kind = kind if kind in KINDS else USED
     found = use_map(cluster, kind=kind, days=days)
+    cells = (dict(zip(EXPORTED, each, strict=True)) for each in found.every)
     if request.GET.get("format") == "csv":
         if found.unknown:
             raise Http404(f"There is no CSV, because nobody can tell what it would hold: {found.why_not}.")
-        rows = ((principal, prefix, str(number)) for principal, prefix, number in found.every)
-        answer = HttpResponse(write_rows(EXPORTED, rows), content_type="text/csv; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="use-map-{cluster.slug}.csv"'
-        return answer
+        return rows_file(cells, name=f"use-map-{slug}", ending="csv", columns=EXPORTED, about=[cluster])
     if request.GET.get("format") == "json":
-        cells = [dict(zip(EXPORTED, each, strict=True)) for each in found.every]
+        beside = BesideRows.of(cluster)
         return JsonResponse(
             {
                 "show": kind,
                 "days": None if kind == CONFIGURED else days,
-                "cells": None if found.unknown else cells,
+                "cells": None if found.unknown else [*map(beside.named, cells)],
                 "whole": found.whole,
                 "unknown": found.unknown,
                 "why_not": found.why_not,
+                "caveats": beside.caveats,
             }
         )
     context = _shared(request, cluster, found.load, kind, days) | {
@@ -116,7 +117,7 @@ def _shared(
     }
 
 
-def _together(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponse:
+def _together(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponseBase:
     """Show what is used, denied and configured in one map; its files have every pair."""
     if request.GET.get("format") in ("csv", "json"):
         return _together_file(request, cluster, days)
@@ -140,20 +141,21 @@ def _together(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponse
     return render_page(request, "browse/insights/use_together.html", None, context, section="insights")
 
 
-def _together_file(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponse:
+def _together_file(request: HttpRequest, cluster: Cluster, days: int) -> HttpResponseBase:
     found = used_denied_configured(cluster, days=days)
+    cells = (dict(zip(EXPORTED_TOGETHER, _as_row(pair), strict=True)) for pair in found.rows)
     if request.GET.get("format") == "csv":
-        rows = (["" if cell is None else str(cell) for cell in _as_row(pair)] for pair in found.rows)
-        answer = HttpResponse(write_rows(EXPORTED_TOGETHER, rows), content_type="text/csv; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="use-map-{cluster.slug}.csv"'
-        return answer
+        name = f"use-map-{cluster.slug}"
+        return rows_file(cells, name=name, ending="csv", columns=EXPORTED_TOGETHER, about=[cluster])
+    beside = BesideRows.of(cluster)
     return JsonResponse(
         {
             "show": TOGETHER,
             "days": days,
-            "cells": [dict(zip(EXPORTED_TOGETHER, _as_row(pair), strict=True)) for pair in found.rows],
+            "cells": [*map(beside.named, cells)],
             "whole": found.whole,
             "why_not": evidence_of(found.load).why_not[PermissionType.ALLOW],
+            "caveats": beside.caveats,
         }
     )
 
@@ -166,7 +168,8 @@ def _drawn(cluster: Cluster, shown: Together) -> dict[str, Any]:
     """Return what static/js/chart-map.js draws: names, and the numbers of each cell that has any."""
     return {
         "principals": [
-            {"name": name, "label": visible(name), "count": count} for name, count in shown.principals
+            {"name": name, "label": with_name(cluster, name), "count": count}
+            for name, count in shown.principals
         ],
         "prefixes": [
             {"name": name, "label": visible(name), "count": count} for name, count in shown.prefixes

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.acl.authorizer import beyond_acls
 from aclweb.acl.model import number_of, resource_text, visible
 from aclweb.changes.models import Change
 from aclweb.changes.queries import item_state_words
@@ -24,6 +25,8 @@ from aclweb.insights.arrivals import QUIET_DAYS, Arrivals, Arrived, arrivals
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
 from aclweb.insights.week import DAYS, LogWeek, Refused, Some, log_week
+from aclweb.inventory import lists
+from aclweb.inventory.current import settings_of
 from aclweb.inventory.models import Cluster, Revision
 from aclweb.web.browse.insight_tabs import Head, head
 from aclweb.web.shell import links
@@ -35,11 +38,15 @@ _STATES = {KNOWN: "", CANNOT_TELL: "cannot tell", TO_DO: "look at this"}
 
 @dataclass(frozen=True)
 class Row:
-    """Something that a part is about. name: as the cluster has it; says: the rest of the line."""
+    """Something that a part is about. name: as the cluster has it; says: the rest of the line.
+
+    called: what people call the principal that the name begins with; empty for no name.
+    """
 
     name: str
     says: str
     url: str
+    called: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,8 @@ def markdown(cluster: Cluster, week: Week, whole: Callable[[str], str]) -> Itera
     yield f"{visible(week.first)}\n"
     if week.problem:
         yield f"\n**{visible(week.problem)}**\n"
+    for sentence in beyond_acls(settings_of(cluster)):
+        yield f"\n**{visible(sentence)}**\n"
     for part in week.parts:
         doubt = "Cannot tell: " if part.mark == CANNOT_TELL else ""
         link = f" [{part.word}]({whole(part.url)})" if part.url else ""
@@ -129,7 +138,8 @@ def markdown(cluster: Cluster, week: Week, whole: Callable[[str], str]) -> Itera
         if part.rows:
             yield "\n"
         for row in part.rows:
-            yield f"- {code(row.name)}: {visible(row.says)} [open]({whole(row.url)})\n"
+            called = f" {code(row.called)}" if row.called else ""
+            yield f"- {code(row.name)}{called}: {visible(row.says)} [open]({whole(row.url)})\n"
         if part.more:
             yield f"- and {part.more:,} more\n"
 
@@ -236,6 +246,7 @@ def _refused(cluster: Cluster, each: Refused) -> Row:
         name=f"{each.principal} {each.operation.name} {resource_text(each.resource.resource_type, each.resource.name)}",
         says=f"{number_of(each.lines, 'denial', 'denials')}{before}; last on {each.last_at:%Y-%m-%d %H:%M}.",
         url=reverse("insights", args=[cluster.slug], query={"days": "14", "open": each.key}),
+        called=lists.called(cluster, each.principal),
     )
 
 
@@ -298,6 +309,7 @@ def _arrived(
             says=f"{number_of(each.lines, 'request', 'requests')}, {each.denied:,} of them denied; "
             f"last on {each.last_at:%Y-%m-%d %H:%M}.",
             url=links.principal(cluster, each.principal),
+            called=lists.called(cluster, each.principal),
         )
         for each in found.rows
     )

@@ -97,7 +97,8 @@ def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
     if request.GET.get("format") == replayed.ALL:
         back = reverse("change", args=[change.pk])
         return replay_all.page(request, change.cluster, change.delta, back=back, name=change.key)
-    return replayed.file_of(found, request.GET, name=change.key, ending=request.GET.get("format", "csv"))
+    ending = request.GET.get("format", "csv")
+    return replayed.file_of(found, request.GET, name=change.key, ending=ending, about=[change.cluster])
 
 
 @login_required

@@ -44,8 +44,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         initial={"other": slug},
     )
     context: dict[str, Any] = {"cluster": cluster, "form": form}
+    about = [cluster]
     if form.is_bound and form.is_valid():
         found = compare(*form.sides())
+        about = [side.view.cluster for side in (found.left, found.right)]
         context |= differences(request.GET, found)
         context["lines"] = _lines(found, request.GET)
         context["replay_files"] = replayed.files(request.get_full_path(), request.GET)
@@ -57,13 +59,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         if found.too_much:
             context["compute_url"] = f"{reverse('compare-compute', args=[slug])}?{request.GET.urlencode()}"
             context["computation"] = asking.of_question(comparison(found.left, found.right))
-    if (
-        file := diff_files.file_asked(
-            context.get("every_row"), request.GET, name=f"compare-{slug}", log_of=cluster
-        )
-    ) is not None:
+    name, asked, rows = f"compare-{slug}", request.GET, context.get("every_row")
+    if (file := diff_files.file_asked(rows, asked, name=name, log_of=cluster, about=about)) is not None:
         return file
-    if (file := replayed.file_asked(context, request.GET, name=f"compare-{slug}")) is not None:
+    if (file := replayed.file_asked(context, asked, name=name, about=about)) is not None:
         return file
     is_wrong = form.is_bound and not form.is_valid() and not wants_part(request)
     return render_page(

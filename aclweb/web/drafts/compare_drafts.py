@@ -102,7 +102,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         )
     ) is not None:
         return file
-    if (file := replayed.file_asked(context, request.GET, name=f"drafts-{slug}")) is not None:
+    if (
+        file := replayed.file_asked(context, request.GET, name=f"drafts-{slug}", about=[cluster])
+    ) is not None:
         return file
     context["replay_files"] = replayed.files(kept.address, data)
     context["diff_files"] = diff_files.files(kept.address, data)

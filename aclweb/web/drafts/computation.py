@@ -173,9 +173,10 @@ def _file(request: HttpRequest, row: Computation) -> HttpResponseBase:
     delta = question_of(row).sides[0].delta
     if request.GET.get("replay") == replayed.ALL and delta is not None and context.get("replay") is not None:
         return replay_all.page(request, row.cluster, delta, back=request.path, name="What-if")
-    file = diff_files.file_asked(context.get("every_row"), request.GET, name=name, log_of=row.cluster)
+    rows, about = context.get("every_row"), [side.view.cluster for side in question_of(row).sides]
+    file = diff_files.file_asked(rows, request.GET, name=name, log_of=row.cluster, about=about)
     if file is None:
-        file = replayed.file_asked(context, request.GET, name=name)
+        file = replayed.file_asked(context, request.GET, name=name, about=about)
     assert file is not None  # the caller asks for one
     return file
 

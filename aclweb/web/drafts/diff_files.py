@@ -6,7 +6,7 @@ first and count the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
@@ -16,6 +16,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import diff_log, replayed
 from aclweb.web.drafts.diff_log import InLog
 from aclweb.web.drafts.impact_rows import ImpactRows, SpelledOut
+from aclweb.web.shell.beside_rows import BesideRows
 from aclweb.web.shell.downloads import rows_file
 
 FIELD = "diff"
@@ -53,28 +54,39 @@ def files(address: str, asked: Mapping[str, str], *, field: str = FIELD) -> list
 
 
 def file_asked(
-    rows: ImpactRows | None, asked: Mapping[str, str], *, name: str, log_of: Cluster
+    rows: ImpactRows | None,
+    asked: Mapping[str, str],
+    *,
+    name: str,
+    log_of: Cluster,
+    about: Sequence[Cluster] = (),
 ) -> StreamingHttpResponse | None:
     """Return the file of these rows if `?diff=csv` asks for one; None if it does not.
 
-    rows: of every kind, narrowed as the page is; None where the page has no impact. log_of: whose log.
-    Raises Http404 there, and for an odd format.
+    rows: of every kind, narrowed as the page is; None where the page has no impact. log_of, about: as `file_of` has
+    them. Raises Http404 there, and for an odd format.
     """
     if FIELD not in asked:
         return None
     if rows is None:
         raise Http404("This page shows no impact, so there is no access diff to download.")
-    return file_of(rows, name=name, ending=asked[FIELD], log_of=log_of)
+    return file_of(rows, name=name, ending=asked[FIELD], log_of=log_of, about=about)
 
 
-def file_of(rows: ImpactRows, *, name: str, ending: str, log_of: Cluster) -> StreamingHttpResponse:
-    """Return a file of all these rows, with what a cluster's log holds of each; raises Http404 for an odd format."""
-    return rows_file(_told(rows, log_of), name=f"{name}-access-diff", ending=ending, columns=COLUMNS)
+def file_of(
+    rows: ImpactRows, *, name: str, ending: str, log_of: Cluster, about: Sequence[Cluster] = ()
+) -> StreamingHttpResponse:
+    """Return a file of all these rows, with what the log of one cluster holds of each.
 
-
-def _told(rows: ImpactRows, log_of: Cluster) -> Iterator[dict[str, Any]]:
+    about: the clusters of both sides; only that whose log it is, unless given. Raises Http404 for an odd format.
+    """
+    beside = BesideRows.of(*(about or [log_of]))
     in_log = diff_log.of_every_row(log_of, rows)
-    return (_row(*each) for each in zip(rows.spelled_out(), in_log, strict=True))
+    told = (
+        beside.row(_row(row, logged), row.principals)
+        for row, logged in zip(rows.spelled_out(), in_log, strict=True)
+    )
+    return rows_file(told, name=f"{name}-access-diff", ending=ending, columns=beside.columns(COLUMNS))
 
 
 def _row(row: SpelledOut, in_log: InLog) -> dict[str, Any]:

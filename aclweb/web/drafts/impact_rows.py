@@ -85,10 +85,14 @@ class ImpactRow:
 
 @dataclass(frozen=True)
 class SpelledOut:
-    """One group in texts. where: empty for all hosts. cut: the fields of which it does not spell out all."""
+    """One group in texts. where: empty for all hosts. cut: the fields of which it does not spell out all.
+
+    principals: those that `who` names.
+    """
 
     kind: str
     who: str
+    principals: tuple[str, ...]
     where: str
     operations: str
     resource_type: str
@@ -366,6 +370,7 @@ def _spelled_out(
     return SpelledOut(
         kind=group.change,
         who=plain(who(axes.principals, group.principals, most["who"])),
+        principals=axes.principals.described(group.principals)[1][: most["who"]],
         where=plain(where(axes.hosts, group.hosts, most["where"], reason=group.reason)),
         operations=", ".join(operation.pascal for operation in group.operations),
         resource_type=group.resource_type.name,

@@ -106,11 +106,12 @@ def all_url(address: str, *, field: str = "replay") -> str:
 
 
 def file_asked(
-    context: Mapping[str, Any], asked: Mapping[str, str], *, name: str
+    context: Mapping[str, Any], asked: Mapping[str, str], *, name: str, about: Sequence[Cluster]
 ) -> StreamingHttpResponse | None:
     """Return the file of the replay in what a page shows, if `?replay=csv` asks for one; None if it does not.
 
-    name: of the file, without its ending. Raises Http404 where the page has no replay, or there is no such format.
+    name: of the file, without its ending. about: whose principals. Raises Http404 where the page has no replay, or
+    there is no such format.
     """
     if "replay" not in asked:
         return None
@@ -119,11 +120,14 @@ def file_asked(
         raise Http404(
             "This page has no replay: it shows no impact, or no authorizer log of the cluster was read."
         )
-    return file_of(found, asked, name=name, ending=asked["replay"])
+    return file_of(found, asked, name=name, ending=asked["replay"], about=about)
 
 
-def file_of(found: Replay, asked: Mapping[str, str], *, name: str, ending: str) -> StreamingHttpResponse:
+def file_of(
+    found: Replay, asked: Mapping[str, str], *, name: str, ending: str, about: Sequence[Cluster]
+) -> StreamingHttpResponse:
     """Return a file of the rows that `?by=` asks for, in a name that says which; raises Http404 for an odd ending."""
     by, days = asked.get("by", ""), days_asked(asked)
     parts = (f"{name}-replay", by if by in _VIEWS else "", f"{days}-days" if days else "")
-    return rows_file(exported(found, by), name="-".join(part for part in parts if part), ending=ending)
+    name = "-".join(part for part in parts if part)
+    return rows_file(exported(found, by), name=name, ending=ending, about=about)

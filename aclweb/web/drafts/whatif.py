@@ -87,7 +87,7 @@ def _asked_beside(
         del fields["replay"]
         back = f"{request.path}?{fields.urlencode()}"
         return replay_all.page(request, cluster, draft.delta, back=back, name="What-if")
-    return replayed.file_asked(context, request.GET, name=name)
+    return replayed.file_asked(context, request.GET, name=name, about=[cluster])
 
 
 @login_required

@@ -10,6 +10,8 @@ from typing import Any
 from django.http import Http404, StreamingHttpResponse
 
 from aclweb.acl.notation import write_rows
+from aclweb.inventory.models import Cluster
+from aclweb.web.shell.beside_rows import BesideRows
 
 # Media types that no browser shows as a page: a name may look like markup.
 FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
@@ -19,14 +21,23 @@ _ROWS_AT_ONCE = 1_000
 
 
 def rows_file(
-    rows: Iterator[Mapping[str, Any]], *, name: str, ending: str, columns: Sequence[str] = ()
+    rows: Iterator[Mapping[str, Any]],
+    *,
+    name: str,
+    ending: str,
+    columns: Sequence[str] = (),
+    about: Sequence[Cluster] = (),
 ) -> StreamingHttpResponse:
     """Return a file of rows; raises Http404 for an ending that is not of FORMATS.
 
-    columns: those of each row, for the header of a CSV. Unless given, they are those of the first row.
+    columns: those of each row, for the header of a CSV. Unless given, they are those of the first row. about: the
+    clusters whose principals they are about, for what is said beside them (`BesideRows`).
     """
     if ending not in FORMATS:
         raise Http404(f"format is {ending!r}; use one of {', '.join(FORMATS)}.")
+    if about:
+        beside = BesideRows.of(*about)
+        rows, columns = map(beside.row, rows), beside.columns(columns) if columns else ()
     text = _csv(rows, columns) if ending == "csv" else (json.dumps(dict(row)) + "\n" for row in rows)
     answer = StreamingHttpResponse(text, content_type=FORMATS[ending])
     answer["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'

@@ -8,6 +8,7 @@
 {% ago cluster.read_at %}           14 s ago, with the time in UTC behind it
 {% resource_url cluster type name %} {% principal_url cluster name %}
 {% called cluster principal %}       what people call it, where ACLs hold an id
+{% beyond cluster %}                 what decides beside its ACLs, where a managed service runs it
 {% canonical binding %}             the binding as JSON, for a link or a hidden field
 """
 
@@ -26,6 +27,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from aclweb.acl.authorizer import beyond_acls, edit_caveats
 from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import (
     NOUNS,
@@ -40,6 +42,7 @@ from aclweb.acl.notation import binding_key
 from aclweb.insights.resource_use import Requests, ResourceUse
 from aclweb.inventory import lists
 from aclweb.inventory.access import Cell, sentences
+from aclweb.inventory.current import settings_of
 from aclweb.inventory.lists import MonthOfRevisions, Owned
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask import in_words
@@ -284,6 +287,13 @@ def called(cluster: Cluster | str | None, principal: str | None) -> SafeString |
     """What people call a principal, to be shown behind it; nothing where it has no name, or there is no cluster."""
     name = lists.called(cluster, principal) if isinstance(cluster, Cluster) and principal else ""
     return format_html(' <span class="soft">{}</span>', visible(name)) if name else ""
+
+
+@register.inclusion_tag("shell/_beyond_acls.html")
+def beyond(cluster: Cluster, edit: bool = False) -> dict[str, Any]:
+    """What decides beside the ACLs on a cluster that a service runs; with `edit` also what becomes of ACLs there."""
+    settings = settings_of(cluster)
+    return {"caveats": edit_caveats(settings) if edit else beyond_acls(settings)}
 
 
 @register.simple_tag(takes_context=True)
