@@ -45,7 +45,7 @@ class Opened:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     asked = parse(arguments)
-    began = time.monotonic()
+    began, began_at = time.monotonic(), time.time()
     with tempfile.TemporaryDirectory(prefix="aclweb-bench-") as directory:
         folder = Path(directory)
         site.set_up_django(folder)
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         site.make_tables(folder)
         grown = _stored(folder, asked.acls)
         slugs = _copied(asked.clusters)
-        before, opened = _opened(folder, slugs)
+        before, opened = _opened(folder, slugs, began_at)
     figures = list(figures_of(asked.acls, grown, before, opened))
     for figure in figures:
         print(figure.line())
@@ -171,8 +171,11 @@ def _copied(clusters: int) -> list[str]:
     return slugs
 
 
-def _opened(folder: Path, slugs: Sequence[str]) -> tuple[float, list[Opened]]:
-    """Have one person open the list of ACLs of each cluster; return the MB before, and what each took."""
+def _opened(folder: Path, slugs: Sequence[str], began_at: float) -> tuple[float, list[Opened]]:
+    """Have one person open the list of ACLs of each cluster; return the MB before, and what each took.
+
+    began_at: when the tables were made, in seconds since 1970.
+    """
     found = []
     with site.running(folder) as (port, process):
         person = site.Browser(port)
@@ -186,12 +189,22 @@ def _opened(folder: Path, slugs: Sequence[str]) -> tuple[float, list[Opened]]:
             answer = person.ask("GET", f"/c/{slug}/acls/")
             if answer.status != 200:
                 logged = (folder / "site.log").read_text(encoding="utf-8", errors="replace")
-                raise SystemExit(f"The ACLs of {slug} answered {answer.status}. {logged[-3000:]}")
+                raise SystemExit(
+                    f"The ACLs of {slug} answered {answer.status}. {_edits(began_at)}{logged[-3000:]}"
+                )
             wall, spent = time.perf_counter() - begun, site.cpu_seconds(process) - cpu
             for path in (f"/c/{slug}/principals/", f"/c/{slug}/"):
                 person.ask("GET", path)
             found.append(Opened(slug, spent, wall, site.megabytes(process)))
     return before, found
+
+
+def _edits(since: float) -> str:
+    """Return as a sentence which files of the site were edited meanwhile; empty if none was."""
+    edited = site.edited_since(since)
+    if not edited:
+        return ""
+    return f"Files of the site were edited while it ran, such as {edited[0]}: run it where nobody edits. "
 
 
 def _until_idle(process: int) -> None:

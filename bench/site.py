@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 PASSWORD = "a long pass phrase"
+_ROOT = Path(__file__).resolve().parents[1]
 
 
 def set_up_django(directory: Path, *, database: str | None = None, encryption_key: str | None = None) -> None:
@@ -83,6 +84,19 @@ def _until_ready(port: int) -> None:
             pass
         time.sleep(0.2)
     raise SystemExit("The site did not start.")
+
+
+def edited_since(moment: float, root: Path = _ROOT) -> list[str]:
+    """Return the files of the site that were edited after the moment (seconds since 1970), as paths below the root.
+
+    The site loads them while it answers: with tables of before, or half of an edit, a page may fail.
+    """
+    files = [each for part in ("aclweb", "templates", "static") for each in (root / part).rglob("*.*")]
+    return sorted(
+        str(each.relative_to(root))
+        for each in files
+        if "__pycache__" not in each.parts and each.is_file() and each.stat().st_mtime > moment
+    )
 
 
 def cpu_seconds(process: int) -> float:

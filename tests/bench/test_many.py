@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from bench import site
 from bench.many import Opened, figures_of, parse
 
 
@@ -33,3 +36,13 @@ def test_memory_is_the_most_at_any_time_and_the_page_the_slowest() -> None:
     assert verdicts([Opened("b", 1.0, 1.0, 701.0), fine]) == ["MISSED", "met", "met"]
     assert verdicts([fine, Opened("b", 2.1, 2.1, 300.0)]) == ["met", "MISSED", "met"]
     assert verdicts([fine], grown=150_001) == ["met", "met", "MISSED"]
+
+
+def test_files_of_the_site_that_were_edited_since_are_named(tmp_path) -> None:
+    for name in ("aclweb/old.py", "aclweb/__pycache__/old.pyc", "templates/new.html", "tests/test_new.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (100, 300 if "old.py" not in name or "pyc" in name else 100))
+
+    assert site.edited_since(200, tmp_path) == ["templates/new.html"]
+    assert site.edited_since(300, tmp_path) == []
