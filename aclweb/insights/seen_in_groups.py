@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cache, reduce
 from operator import or_
 from posixpath import commonprefix
+from typing import Self
 
 from django.db.models import Q
 
@@ -24,10 +25,11 @@ from aclweb.insights.models import Load
 from aclweb.insights.requests import principal_key, requests_of, resource_key
 
 MOST_REQUESTS = 50_000
-"""So many distinct requests are looked at, the newest first."""
+"""So many distinct requests are looked at unless who asks wants fewer, the newest first."""
 
 _MOST_KEYS = 100  # of principals or names that the query of one group spells out
-_MOST_CONDITIONS = 50  # groups of which each has a condition of its own in the query
+_MOST_CONDITIONS = 100  # of one query: of each group, or of each type of resource with some principals
+_MOST_MERGED = 1_000  # groups that are put together for that
 
 _COLUMNS = (
     "request__principal",
@@ -54,26 +56,46 @@ class SeenInGroup:
     is_whole: bool = True
 
 
-def seen_in_groups(load: Load, impact: Impact, groups: Sequence[Group]) -> list[SeenInGroup]:
-    """Return what a load holds of each of these groups of an impact, in their order; one query."""
+def seen_in_any(seen: Iterable[SeenInGroup]) -> SeenInGroup:
+    """Return what a load holds of the requests of any of some groups, by what it holds of each."""
+    last, denied, is_whole = None, 0, True
+    for each in seen:
+        if each.last_permitted is not None and (last is None or last < each.last_permitted):
+            last = each.last_permitted
+        denied += each.denied
+        is_whole = is_whole and each.is_whole
+    return SeenInGroup(last, denied, is_whole)
+
+
+def seen_in_groups(
+    load: Load, impact: Impact, groups: Sequence[Group], *, most: int | None = None
+) -> list[SeenInGroup]:
+    """Return what a load holds of each of these groups of an impact, in their order; one query.
+
+    most: requests that are looked at, MOST_REQUESTS unless given.
+    """
     if not groups:
         return []
+    most = MOST_REQUESTS if most is None else most
     asked = requests_of(load).filter(request__cluster=load.cluster_id).filter(_may_be_of(impact, groups))
-    found = list(asked.order_by("-last_at", "request").values_list(*_COLUMNS)[: MOST_REQUESTS + 1])
+    found = list(asked.order_by("-last_at", "request").values_list(*_COLUMNS)[: most + 1])
     sums = _Sums(impact, groups)
-    for row in found[:MOST_REQUESTS]:
+    for row in found[:most]:
         sums.add(*row)
-    return sums.told(is_whole=len(found) <= MOST_REQUESTS)
+    return sums.told(is_whole=len(found) <= most)
 
 
 def _may_be_of(impact: Impact, groups: Sequence[Group]) -> Q:
     """Return a condition that every request of these groups meets; others may meet it too."""
-    if len(groups) <= _MOST_CONDITIONS:
+    parts = [_Part.of(group) for group in groups] if len(groups) <= _MOST_MERGED else []
+    if len(parts) > _MOST_CONDITIONS:
+        parts = _merged(parts)
+    if 0 < len(parts) <= _MOST_CONDITIONS:
         conditions = [
-            _of_type(group.resource_type, group.operations)
-            & _of_principals(impact, group)
-            & _of_names(impact, group)
-            for group in groups
+            _of_type(part.resource_type, part.operations)
+            & _of_principals(impact, part)
+            & _of_names(impact, part)
+            for part in parts
         ]
         return reduce(or_, conditions)
     operations: dict[ResourceType, set[Operation]] = {}
@@ -82,27 +104,51 @@ def _may_be_of(impact: Impact, groups: Sequence[Group]) -> Q:
     return reduce(or_, (_of_type(kind, own) for kind, own in operations.items()))
 
 
+@dataclass
+class _Part:
+    """Requests of which one condition finds all. principals, names: sets of places on the axes of the impact."""
+
+    resource_type: ResourceType
+    principals: int
+    operations: set[Operation]
+    names: int
+
+    @classmethod
+    def of(cls, group: Group) -> Self:
+        """Return the requests of a group."""
+        return cls(group.resource_type, group.principals, set(group.operations), group.names)
+
+
+def _merged(parts: Iterable[_Part]) -> list[_Part]:
+    """Return the parts of the same type and principals as one, which may hold more than they did."""
+    found: dict[tuple[ResourceType, int], _Part] = {}
+    for part in parts:
+        known = found.setdefault((part.resource_type, part.principals), part)
+        known.operations |= part.operations
+        known.names |= part.names
+    return list(found.values())
+
+
 def _of_type(kind: ResourceType, operations: Iterable[Operation]) -> Q:
     names = sorted(operation.name for operation in operations)
     return Q(request__resource_type=kind.name, request__operation__in=names)
 
 
-def _of_principals(impact: Impact, group: Group) -> Q:
+def _of_principals(impact: Impact, part: _Part) -> Q:
     axis = impact.axes.principals
-    if group.principals & axis.others or group.principals.bit_count() > _MOST_KEYS:
+    if part.principals & axis.others or part.principals.bit_count() > _MOST_KEYS:
         return Q()
-    texts = axis.named(group.principals)
+    texts = axis.named(part.principals)
     if any(is_principal_glob(text) for text in texts):
         return Q()
     return Q(request__principal_key__in=[principal_key(text) for text in texts])
 
 
-def _of_names(impact: Impact, group: Group) -> Q:
+def _of_names(impact: Impact, part: _Part) -> Q:
     """Return a condition on the names: their keys where they are few, else how all of them begin."""
-    axis, kind = impact.axes.names[group.resource_type], group.resource_type
-    names = group.names
+    axis, kind, names = impact.axes.names[part.resource_type], part.resource_type, part.names
     exact = names & axis.all_exact
-    if names == exact and group.names_count <= _MOST_KEYS:
+    if names == exact and names.bit_count() <= _MOST_KEYS:
         keys = [resource_key(kind.name, text) for _, text in NameSet(axis, names)]
         return Q(request__resource_key__in=keys)
     if names >> axis.first_pattern:
@@ -153,16 +199,18 @@ class _Sums:
         if not candidates:
             return
         hosts, names = self._hosts(host), self._names(kind, name)
-        for number, is_sure in candidates:
-            at_host, of_name = hosts & self._groups[number].hosts, names & self._names_of[number]
-            if not at_host or not of_name:
+        for number, is_sure, at_hosts, of_names in candidates:
+            of_name = names & of_names
+            if not of_name or not (at_host := hosts & at_hosts):
                 continue
             if not (is_sure and at_host == hosts and of_name == names):
                 self._unsure[number] = True
-            elif not allowed:
+                continue
+            if not allowed:
                 self._denied[number] += lines
             elif (last := self._last[number]) is None or last < last_at:
                 self._last[number] = last_at
+            return  # groups do not overlap
 
     def told(self, *, is_whole: bool) -> list[SeenInGroup]:
         """Return what was added up; is_whole: whether every request was added."""
@@ -171,14 +219,16 @@ class _Sums:
             for last, denied, unsure in zip(self._last, self._denied, self._unsure, strict=True)
         ]
 
-    def _groups_of_caller(self, principal: str, kind: str, operation: str) -> list[tuple[int, bool]]:
-        """Return the groups that a principal and an operation may lie in, and whether they surely do."""
+    def _groups_of_caller(
+        self, principal: str, kind: str, operation: str
+    ) -> list[tuple[int, bool, int, int]]:
+        """Return the groups that a principal and an operation may lie in: whether they surely do, hosts and names."""
         places = self._principals(principal)
         found = []
         for number, group in enumerate(self._groups):
             members = places & group.principals
             if members and group.resource_type.name == kind and Operation[operation] in group.operations:
-                found.append((number, members == places))
+                found.append((number, members == places, group.hosts, self._names_of[number]))
         return found
 
     def _places_of_principal(self, principal: str) -> int:

@@ -11,6 +11,7 @@ import pytest
 from aclweb.acl.authorizer import AclIndex, Result, decide
 from aclweb.acl.model import AccessRequest, AuthorizerSettings, Delta, Operation, ResourceType
 from aclweb.acl.simulate import Names, packed, simulate, trimmed, unpacked
+from aclweb.insights import seen_in_groups as seen_in_groups_module
 from aclweb.insights.load import load
 from aclweb.insights.seen_in_groups import seen_in_groups
 from aclweb.inventory.sync.run import sync
@@ -116,6 +117,19 @@ def test_each_request_counts_for_the_group_in_which_its_answer_turns(synced, tmp
     assert (last, {change: lines for change, lines in denied.items() if lines}) == wanted
     assert wanted[0]
     assert wanted[1]
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_groups_that_share_a_condition_are_told_the_same(synced, tmp_path, number, monkeypatch):
+    stored = load(write_result(tmp_path / "usage", BINDINGS, requests=logged(number)), synced)
+    impact = simulate(EDITS[number], AclIndex(BINDINGS), Names(topics=TOPICS))
+    one_each = seen_in_groups(stored, impact, impact.groups)
+    merged = seen_in_groups_module._merged(map(seen_in_groups_module._Part.of, impact.groups))
+    assert len(merged) < len(impact.groups)
+
+    for most in (len(merged), 0):  # a condition a type and principals, and a condition a type
+        monkeypatch.setattr(seen_in_groups_module, "_MOST_CONDITIONS", most)
+        assert seen_in_groups(stored, impact, impact.groups) == one_each
 
 
 def test_one_query_answers_for_all_groups(synced, tmp_path, django_assert_num_queries):

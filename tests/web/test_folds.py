@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import UTC, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model.delta import Delta
 from aclweb.acl.simulate import Names, plain, simulate
 from aclweb.clusters import TopicInfo
+from aclweb.insights.load import load
 from aclweb.inventory.sync.run import sync
-from aclweb.web.drafts import folds, impact_rows
+from aclweb.web.drafts import diff_log, folds, impact_rows, whatif
 from tests.builders import allow
+from tests.insights.results import LAST, request, write_result
 from tests.inventory.answering_cluster import Answers
 from tests.web.diff_rows import shown_rows
 
@@ -158,3 +164,76 @@ def test_the_buttons_of_a_page_open_and_fold_without_scripts(wide):
     assert 'id="fold-0" name="open" value="_3" aria-expanded="true"' in opened
     assert 'id="fold-3" name="open" value="_0" aria-expanded="true"' in opened
     assert "Rows 1 to 6 of 25" in opened
+
+
+@pytest.fixture
+def folded(cluster, ada, signed_in, tmp_path):
+    """A what-if that removes the 25 ACLs of each of twelve principals, two of whom are in the log, and its address."""
+    kept = [each for n in range(12) for each in several(f"w{n:02}", 25)]
+    sync(cluster, client=Answers(kept, topics=[TopicInfo(each.resource_name) for each in kept]))
+    requests = [
+        request("User:w01", "WRITE", "w01.1", host="10.0.0.0", allowed=True, lines=9),
+        request("User:w01", "READ", "w01.0", host="10.0.0.0", allowed=True, last_at=LAST - timedelta(days=3)),
+        request("User:w01", "READ", "w01.5", host="10.0.0.1", lines=4),
+        request("User:w02", "READ", "w02.0", host="10.0.0.0", lines=30),
+        request("User:w02", "READ", "w02.5", host="10.0.0.1", lines=12),
+    ]
+    load(write_result(tmp_path / "usage", kept, requests=requests), cluster)
+    lines = [json.dumps({"op": "remove", **each.as_dict()}) for each in kept]
+    answer = signed_in(ada).post(f"/c/{cluster.slug}/what-if/", {"line": lines})
+    return signed_in(ada), f"{answer['Location']}&show=loses"
+
+
+def test_the_head_of_a_fold_says_when_any_of_its_rows_was_last_seen_and_how_often_denied(folded):
+    browser, address = folded
+
+    page = browser.get(address)
+
+    log = page.context["diff_log"]
+    told = {fold.label: log.heads[fold.number] for fold in page.context["diff"]}
+    assert len(told) == whatif.FOLDS_A_PAGE
+    seen, denied, silent = (told[f"User:w{number:02}"] for number in (1, 2, 3))
+    assert (seen.says, seen.last_permitted, seen.denied) == ("permitted", LAST.replace(tzinfo=UTC), 4)
+    assert (denied.says, denied.denied) == ("not in the log", 42)
+    assert (silent.says, silent.denied) == ("not in the log", 0)
+    heads = re.findall(r"<tr class=\"delta-fold\".*?</tr>", page.content.decode(), re.DOTALL)
+    assert [("42 denials" in head) for head in heads].count(True) == 1
+    assert all('<td class="delta-log"' in head for head in heads)
+
+
+def test_heads_of_very_many_rows_are_not_summed_up_and_say_so(folded, monkeypatch):
+    browser, address = folded
+    monkeypatch.setattr(diff_log, "MOST_SUMMED", 60)
+
+    page = browser.get(address)
+
+    assert list(page.context["diff_log"].heads) == [0, 1]
+    heads = re.findall(r"<tr class=\"delta-fold\".*?</tr>", page.content.decode(), re.DOTALL)
+    assert ["too many rows to sum up" in head for head in heads] == [False, False, *[True] * (len(heads) - 2)]
+
+
+def test_heads_cost_one_query_however_many_they_are(folded, monkeypatch):
+    browser, address = folded
+    browser.get(address)
+
+    with CaptureQueriesContext(connection) as told:
+        browser.get(address)
+    monkeypatch.setattr(diff_log, "MOST_SUMMED", 0)
+    with CaptureQueriesContext(connection) as untold:
+        browser.get(address)
+
+    assert len(told) - len(untold) == 1
+
+
+def test_a_head_of_more_requests_than_are_looked_at_says_at_least(folded, monkeypatch):
+    browser, address = folded
+    monkeypatch.setattr(diff_log, "MOST_REQUESTS_SUMMED", 4)
+
+    page = browser.get(address)
+
+    log = page.context["diff_log"]
+    told = {fold.label: log.heads[fold.number] for fold in page.context["diff"]}
+    # The oldest of the five requests, a permit of w01, is beyond the limit.
+    assert (told["User:w01"].last_permitted, told["User:w02"].denied) == (LAST.replace(tzinfo=UTC), 42)
+    assert told["User:w03"].denied is None
+    assert "at least 42 denials" in page.content.decode()

@@ -1,6 +1,7 @@
 """What does the log hold of the rows of an access diff: when was each last permitted, and how often denied?
 
-The same for a page of rows and for a file of all of them, on every page with a diff.
+The same for a page of rows, for the heads of rows that share a fold, and for a file of all rows, on every page with a
+diff.
 """
 
 from __future__ import annotations
@@ -8,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 from aclweb.acl.model import PermissionType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay
-from aclweb.insights.seen_in_groups import SeenInGroup, seen_in_groups
+from aclweb.insights.seen_in_groups import SeenInGroup, seen_in_any, seen_in_groups
 from aclweb.insights.unused import evidence_of
 from aclweb.inventory.models import Cluster
 from aclweb.web.drafts.impact_rows import ImpactRow, ImpactRows
+
+# Rows that the heads of one page sum up, the first folds first, and requests of all of them that are looked at, the
+# newest first. A head of more rows says nothing of the log, and one of more requests "at least".
+MOST_SUMMED, MOST_REQUESTS_SUMMED = 300, 2_000
 
 PERMITTED, NOT_LOGGED, UNKNOWN = "permitted", "not in the log", "cannot tell"
 
@@ -50,13 +56,15 @@ NO_LOG = InLog(UNKNOWN, None, None, is_whole=False)
 class DiffLog:
     """The log beside the rows of a diff. rows: by the numbers of those that were asked for. load: None for no log.
 
-    why_not: why the log may lack permits; empty where it does not.
+    heads: of folds that have one, by their numbers, as far as their rows are few. why_not: why the log may lack
+    permits; empty where it does not.
     """
 
     cluster: Cluster
     load: Load | None
     why_not: str = ""
     rows: Mapping[int, InLog] = field(default_factory=dict)
+    heads: Mapping[int, InLog] = field(default_factory=dict)
 
 
 def beside(
@@ -65,13 +73,15 @@ def beside(
     rows: ImpactRows,
     shown: Sequence[ImpactRow],
     *,
+    heads: Mapping[int, range] | None = None,
     replay: Replay | None = None,
 ) -> DiffLog:
-    """Return what a cluster's log holds of these of the rows; at most two queries.
+    """Return what a cluster's log holds of these of the rows; at most three queries.
 
-    load: its newest. replay: one on the same page; that of the whole log says why it may lack permits.
+    load: its newest. heads: the places of the rows below each head, by the number of its fold. replay: one on the same
+    page; that of the whole log says why it may lack permits.
     """
-    if load is None or not shown:
+    if load is None or not (shown or heads):
         return DiffLog(cluster, load)
     groups = [rows.groups[row.number] for row in shown]
     found = zip(shown, seen_in_groups(load, rows.impact, groups), strict=True)
@@ -82,7 +92,26 @@ def beside(
         if replay is not None and replay.load == load.pk and replay.days is None
         else evidence_of(load).why_not[PermissionType.ALLOW],
         rows={row.number: _in_log(load, seen) for row, seen in found},
+        heads=_of_heads(load, rows, _few(heads or {})),
     )
+
+
+def _of_heads(load: Load, rows: ImpactRows, heads: Mapping[int, range]) -> dict[int, InLog]:
+    """Return what a log holds of all rows below each head; one query."""
+    groups = [group for places in heads.values() for group in rows.groups[places.start : places.stop]]
+    seen = iter(seen_in_groups(load, rows.impact, groups, most=MOST_REQUESTS_SUMMED))
+    return {number: _in_log(load, seen_in_any(islice(seen, len(places)))) for number, places in heads.items()}
+
+
+def _few(heads: Mapping[int, range]) -> dict[int, range]:
+    """Return the heads that are summed up, in their order: each that has no more rows than are left of MOST_SUMMED."""
+    few: dict[int, range] = {}
+    left = MOST_SUMMED
+    for number, places in heads.items():
+        if len(places) <= left:
+            few[number] = places
+            left -= len(places)
+    return few
 
 
 def of_every_row(cluster: Cluster, rows: ImpactRows) -> Iterator[InLog]:

@@ -43,5 +43,6 @@ def shown(
         return {"diff_view": SMALL, "diff": matrices, "letters": sorted(letters.items())}
     context = folds.shown(rows, asked, folds_a_page, every=every)
     listed = [row for fold in context["diff"] for row in fold.rows]
-    told = diff_log.beside(log_of, load, rows, listed, replay=replay)
+    heads = {fold.number: fold.places for fold in context["diff"] if fold.has_head}
+    told = diff_log.beside(log_of, load, rows, listed, heads=heads, replay=replay)
     return context | {"diff_view": "", "diff_log": told}

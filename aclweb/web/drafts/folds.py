@@ -68,14 +68,14 @@ class Also:
 class Fold:
     """Rows that share a line until somebody opens it.
 
-    number: its place among all folds. size: how many rows. rows: those that are shown, of `page`; it is None where the
-    fold is closed.
+    number: its place among all folds. places: those of its rows among all. rows: those that are shown, of `page`; it is
+    None where the fold is closed.
     count: how many single differences. to_press, to_go_back, to_go_on: what `?open=` becomes.
     """
 
     number: int
     kind: str
-    size: int
+    places: range
     page: Page[ImpactRow] | None
     rows: Sequence[ImpactRow]
     who: Phrase
@@ -86,6 +86,11 @@ class Fold:
     to_press: str
     to_go_back: str = ""
     to_go_on: str = ""
+
+    @property
+    def size(self) -> int:
+        """How many rows share it."""
+        return len(self.places)
 
     @property
     def has_head(self) -> bool:
@@ -248,7 +253,7 @@ def _fold(
     return Fold(
         number=number,
         kind=first.change,
-        size=len(places),
+        places=places,
         page=page,
         rows=list(page) if page is not None else [],
         who=who(impact.axes.principals, first.principals),
