@@ -70,6 +70,11 @@ def test_a_pasted_setting_is_refused_by_name_with_what_to_do_instead(kind, name)
     assert str(caught.value).startswith(f"Setting {name.strip()!r} is refused: ")
 
 
+def test_what_is_pasted_of_kerberos_is_refused_without_a_reason_that_is_none():
+    with pytest.raises(ClusterError, match="Kerberos logins \\(GSSAPI\\) are not offered; use another"):
+        check_options(ADMIN_API, {"sasl.kerberos.keytab": "/etc/aclweb.keytab"})
+
+
 @pytest.mark.parametrize("name", PASTED)
 def test_the_value_of_a_refused_setting_is_not_repeated(name):
     with pytest.raises(ClusterError) as caught:

@@ -13,9 +13,12 @@ from django.core.management import CommandError, call_command
 from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
+from aclweb.acl.model import SERVICES
 from aclweb.insights.analyses import JOBS, asking, ringing, running
 from aclweb.insights.models import Analysis
 from aclweb.inventory import leases
+from aclweb.inventory.admin import principal_names
+from aclweb.inventory.admin.declare import declare
 from tests.browsing import axe_violations
 from tests.insights import analysed
 from tests.insights.conftest import BINDINGS, given, read_cluster  # noqa: F401 - fixtures
@@ -316,6 +319,17 @@ def test_a_download_has_every_row_and_column(done, cho, signed_in):
     assert json.loads(rows[0]["replaceable_by"]) == [analysed.binding_key(BINDINGS[2])]
     assert len([json.loads(line) for line in as_json.getvalue().decode().splitlines()]) == 4
     assert 'filename="load-bearing-acls-test-eu.csv"' in as_csv["Content-Disposition"]
+
+
+def test_a_download_says_what_principals_are_called_and_what_a_service_hides(done, cho, dot, signed_in):
+    principal_names.load(actor=dot, cluster=done.cluster, names={"User:bob": "Billing"})
+    declare(cluster=done.cluster, actor=dot, service="msk")
+
+    file = signed_in(cho).get(page_of(done, "export/"), {"kind": "replaceable"}).getvalue().decode()
+
+    rows = list(csv.DictReader(StringIO(file)))
+    assert [row["principal_name"] for row in rows] == ["Billing", ""]
+    assert {row["caveats"] for row in rows} == {SERVICES["msk"].hidden}
 
 
 def test_an_analysis_without_a_result_has_nothing_to_download(done, cho, signed_in):

@@ -76,7 +76,10 @@ _INSTEAD = (
     ("ssl.certificate.location", "write ssl.certificate.pem=@FILE"),
     ("ssl.key.location", "write ssl.key.pem=@FILE"),
     ("enable.ssl.certificate.verification", "certificates are always verified"),
-    ("sasl.kerberos", "Kerberos logins are not offered, since they run a program of this machine"),
+    (
+        "sasl.kerberos",
+        "Kerberos logins (GSSAPI) are not offered; use another sasl.mechanism or a client certificate",
+    ),
     (
         "sasl.oauthbearer",
         f"of OAuth logins aclweb knows the client credentials grant, with {', '.join(TOKEN_OPTIONS)}",

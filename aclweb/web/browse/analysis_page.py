@@ -108,7 +108,9 @@ def export(request: HttpRequest, slug: str, address: str) -> HttpResponseBase:
     asked = _asked(row, table, request.GET)
     rows = exported(found_in(row, table, kind=asked.kind, text=asked.text, on=asked.on))
     name = f"{row.job}-{table.name}-{slug}"
-    return rows_file(rows, name=name, ending=request.GET.get("format", "csv"))
+    # A result about several clusters has rows of each, and says in them which.
+    about = [] if JOBS[row.job].beside else [row.cluster]
+    return rows_file(rows, name=name, ending=request.GET.get("format", "csv"), about=about)
 
 
 def _page(request: HttpRequest, row: Analysis) -> HttpResponse:
