@@ -22,7 +22,7 @@ from aclweb.clusters import (
     ListedGroup,
 )
 from aclweb.clusters import DetailKind as Kind
-from aclweb.inventory.details import limits_words, storing
+from aclweb.inventory.details import limits_words, storing, told_lists_and_groups
 from aclweb.inventory.models import DetailsRead, StoredDetail, StoredGroup
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import sync
@@ -300,3 +300,14 @@ def test_ids_and_tokens_that_come_and_go_take_no_room(answers, cluster, kind):
 
     assert sorted(StoredDetail.objects.values_list("name", flat=True)) == ["new-2", "same"]
     assert StoredDetail.objects.get(name="same").facts == {"issued": 2}
+
+
+def test_the_types_of_groups_come_with_the_most_frequent_first(answers, cluster):
+    kinds = [GroupType.SHARE, *[GroupType.CONSUMER] * 3, *[GroupType.UNKNOWN] * 2]
+    answers.details = told(groups=tuple(ListedGroup(f"g-{at}", kind) for at, kind in enumerate(kinds)))
+    sync(cluster)
+    row = DetailsRead.objects.get(kind="groups")
+    row.figures["types"] = dict(sorted(row.figures["types"].items()))  # as PostgreSQL gives it
+    row.save()
+
+    assert told_lists_and_groups(cluster)[1].words == "3 consumer, 2 of unknown type, 1 share"

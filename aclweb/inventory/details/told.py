@@ -338,7 +338,8 @@ class GroupsTold:
             return cls()
         oldest = row.figures["oldest"]
         return cls(
-            tuple(row.figures["types"].items()),
+            # PostgreSQL keeps no order of keys.
+            tuple(sorted(row.figures["types"].items(), key=lambda found: (-found[1], found[0]))),
             row.count,
             row.figures["described"],
             datetime.fromisoformat(oldest) if oldest else None,
