@@ -23,9 +23,10 @@ from aclweb.clusters import (
 )
 from aclweb.clusters import DetailKind as Kind
 from aclweb.inventory.details import limits_words, storing, told_lists_and_groups
-from aclweb.inventory.models import DetailsRead, StoredDetail, StoredGroup
+from aclweb.inventory.models import DetailsRead, StoredAcl, StoredDetail, StoredGroup
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync import sync
+from tests.builders import allow
 from tests.inventory.answering_cluster import Answers
 
 ERIN = Detail("erin", user="erin", facts={"mechanisms": {"SCRAM-SHA-256": 4096}})
@@ -67,6 +68,20 @@ def test_a_sync_stores_what_brokers_tell_with_its_time(answers, cluster):
     row = DetailsRead.objects.get(cluster=cluster, kind="scram-users")
     assert (row.kind, row.known, row.count, row.problem) == ("scram-users", "all", 2, "")
     assert row.at >= before
+
+
+def test_acls_are_stored_before_anything_else_is_asked_for(answers, cluster, monkeypatch):
+    stored: list[int] = []
+
+    def late(_settings: object) -> None:
+        stored.append(StoredAcl.objects.filter(cluster=cluster).count())
+
+    answers.bindings = [allow("User:bob", "READ", "orders")]
+    monkeypatch.setattr(answers, "read_details", late)
+
+    assert sync(cluster).changed
+    assert stored == [1]
+    assert answers.closed
 
 
 def test_what_is_not_due_is_not_read_again(answers, cluster):

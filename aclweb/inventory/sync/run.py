@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
@@ -67,17 +68,22 @@ def sync(
     # What aclweb itself has written is proven by reading everything.
     last = _begin(cluster, whole=cause == Revision.Cause.OURS)
     number = last.row.readings_begun
-    try:
-        snapshot = _read_all(cluster, last) if client is None else _read(cluster, client, last)
-    except ClusterError as error:
-        failed = _fail(cluster, number, error)
-        history.keep(cluster, failed, began_at=began_at, seconds=time.monotonic() - began, whole=True)
-        return failed
-    result = store(
-        cluster, Sync(number, last.row.reading_stored, snapshot, cause, expected, accepted_by, began)
-    )
-    whole = snapshot.acls.patterns is None
-    history.keep(cluster, result, began_at=began_at, seconds=time.monotonic() - began, whole=whole)
+    with ExitStack() as own:
+        try:
+            reader = own.enter_context(connect(connection_of(cluster))) if client is None else client
+            snapshot = _read(cluster, reader, last)
+        except ClusterError as error:
+            failed = _fail(cluster, number, error)
+            history.keep(cluster, failed, began_at=began_at, seconds=time.monotonic() - began, whole=True)
+            return failed
+        result = store(
+            cluster, Sync(number, last.row.reading_stored, snapshot, cause, expected, accepted_by, began)
+        )
+        whole = snapshot.acls.patterns is None
+        history.keep(cluster, result, began_at=began_at, seconds=time.monotonic() - began, whole=whole)
+        # After the ACLs, which people wait for, and nothing of a cluster that seems to be another one.
+        if client is None and cluster.cluster_id in ("", snapshot.facts.cluster_id):
+            details.read(cluster, reader, settings_of(cluster), number=number)
     cluster.refresh_from_db(from_queryset=Cluster.objects.select_related("revision"))
     if result.changed and result.revision is not None:
         logger.info(
@@ -101,16 +107,6 @@ def _begin(cluster: Cluster, *, whole: bool) -> LastRead:
 def read_snapshot(cluster: Cluster, client: ClusterClient) -> Snapshot:
     """Return all that the cluster answers now, of which nothing is stored; raises ClusterError."""
     return _read(cluster, client, LastRead(cluster, timezone.now(), None))
-
-
-def _read_all(cluster: Cluster, last: LastRead) -> Snapshot:
-    """Read the cluster, and store what its brokers show beside ACLs and names, unless it seems to be another one."""
-    with connect(connection_of(cluster)) as client:
-        snapshot = _read(cluster, client, last)
-        if cluster.cluster_id in ("", snapshot.facts.cluster_id):
-            number = last.row.readings_begun
-            details.read(cluster, client, settings_of(cluster), number=number)
-        return snapshot
 
 
 def _read(cluster: Cluster, client: ClusterClient, last: LastRead) -> Snapshot:
