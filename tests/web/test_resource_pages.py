@@ -8,7 +8,8 @@ from html import unescape
 import pytest
 
 from aclweb.acl.model.vocabulary import ResourceType
-from aclweb.clusters import TopicInfo
+from aclweb.clusters import Known, TopicInfo
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from aclweb.web.shell import links
 from tests.builders import allow, deny
@@ -337,33 +338,85 @@ def test_one_of_a_kind_is_never_reported_as_many(browser, path):
     )
 
 
-def test_a_principal_page_has_its_acls_once_and_folds_names_with_the_same_acls(cluster, ada, signed_in):
+def test_a_principal_page_has_a_row_a_pattern_and_what_each_reaches(cluster, ada, signed_in):
     acls = [
         allow("User:cat", "READ", "orders.", pattern="PREFIXED"),
+        allow("User:cat", "DELETE", "orders.", pattern="PREFIXED"),
         allow("User:cat", "WRITE", "orders.c"),
+        allow("User:cat", "READ", "secret"),
+        allow("User:cat", "READ", "gone"),
         allow("User:*", "DESCRIBE", "stock"),
         deny("User:cat", "READ", "secret"),
+        deny("User:cat", "DELETE", "*"),
         deny("User:*", "WRITE", "secret"),
     ]
     topics = ["orders.a", "orders.b", "orders.c", "stock", "secret"]
-    with FakeCluster(bindings=acls, topics=topics) as fake:
+    with FakeCluster(bindings=acls, topics=topics, groups=[]) as fake:
+        sync(cluster, client=fake)
+    browser, address = signed_in(ada), f"/c/{cluster.slug}/principal/"
+
+    page = browser.get(address, {"name": "User:cat"})
+
+    rows = page.context["rows"]
+    order = [(row.binding.permission_type.name, row.binding.principal) for row in rows]
+    assert order == [
+        *[("DENY", "User:cat")] * 2,
+        ("DENY", "User:*"),
+        *[("ALLOW", "User:cat")] * 4,
+        ("ALLOW", "User:*"),
+    ]
+    by_name = {row.binding.resource_name: row for row in rows if not row.is_deny}
+    assert {
+        reach.resource.name: [each.name for each in reach.operations] for reach in by_name["orders."].reaches
+    } == {
+        "orders.a": ["READ", "DESCRIBE"],
+        "orders.b": ["READ", "DESCRIBE"],
+        "orders.c": ["READ", "WRITE", "DESCRIBE"],
+    }
+    assert (by_name["orders."].opens, by_name["orders.c"].opens) == (True, False)
+    idle = {
+        (row.binding.resource_name, right.acl.operation.name): right.idle
+        for row in rows
+        for right in row.rights
+        if not row.is_deny
+    }
+    assert idle == {
+        ("orders.", "READ"): False,
+        ("orders.", "DELETE"): True,  # a DENY of every topic
+        ("orders.c", "WRITE"): False,
+        ("secret", "READ"): True,
+        ("gone", "READ"): True,
+        ("stock", "DESCRIBE"): False,
+    }
+    assert "3 topics" in page.text
+    shown = {
+        show: len(browser.get(address, {"name": "User:cat", "show": show}).context["rows"])
+        for show in ("own", "any", "deny", "x")
+    }
+    assert shown == {"own": 6, "any": 2, "deny": 3, "x": 8}
+
+
+def test_no_acl_is_said_to_allow_nothing_where_names_are_unknown(cluster, ada, signed_in):
+    acls = [allow("User:cat", "READ", "gone"), allow("User:cat", "READ", "mine", resource_type="GROUP")]
+    sync(cluster, client=Answers(acls, topics=[], groups=None))
+    Cluster.objects.filter(pk=cluster.pk).update(topics_listed=Known.UNKNOWN)
+
+    page = signed_in(ada).get(f"/c/{cluster.slug}/principal/", {"name": "User:cat"})
+
+    assert [right.idle for row in page.context["rows"] for right in row.rights] == [False, False]
+    assert "allows nothing now" not in page.text
+
+
+def test_what_nobody_needs_an_acl_for_has_a_row_of_its_own(cluster, ada, signed_in):
+    Cluster.objects.filter(pk=cluster.pk).update(allow_everyone=True)
+    with FakeCluster(
+        bindings=[allow("User:cat", "READ", "orders")], topics=["orders", "open.a", "open.b"]
+    ) as fake:
         sync(cluster, client=fake)
 
     page = signed_in(ada).get(f"/c/{cluster.slug}/principal/", {"name": "User:cat"})
 
-    order = [(acl.permission_type.name, acl.principal) for acl in page.context["acls"]]
-    assert order == [
-        ("DENY", "User:cat"),
-        ("DENY", "User:*"),
-        ("ALLOW", "User:cat"),
-        ("ALLOW", "User:cat"),
-        ("ALLOW", "User:*"),
-    ]
-    rows = {
-        row.names: [operation.name for operation in row.operations]
-        for row in page.context["page"].object_list
-    }
-    assert rows[("orders.a", "orders.b")] == ["READ", "DESCRIBE"]
-    assert rows[("orders.c",)] == ["READ", "WRITE", "DESCRIBE"]
-    assert "<b>2 topics</b>" in page.text
-    assert sum(map(len, rows)) == page.context["access"].total == 4
+    without = [row for row in page.context["rows"] if row.binding is None]
+    topics = next(row for row in without if row.resource_type.name == "TOPIC")
+    assert [reach.resource.name for reach in topics.reaches] == ["open.a", "open.b"]
+    assert "everybody, by default" in page.text

@@ -135,7 +135,7 @@ def test_two_brokers_with_one_file_name_are_distinguished(page_of, read_cluster,
     ]
     load(write_result(tmp_path / "usage", BINDINGS, files=files), read_cluster)
 
-    page = page_of("/c/test-eu/insights/use/")
+    page = page_of("/c/test-eu/insights/coverage/")
 
     assert "b1/authorizer.log" in page
     assert "b2/authorizer.log" in page

@@ -116,7 +116,7 @@ def test_a_topic_that_exists_is_not_new(browser):
 def test_each_deny_of_a_principal_says_whom_it_is_for(browser):
     page = browser.get("/c/test-eu/principal/?name=User:bob")
 
-    denies = plain(page).split("ACLs that match it")[1].split("Traffic")[0]
+    denies = plain(page).split("What it can do")[1].split("Traffic")[0]
     assert "this principal" in denies
     assert "any user" in denies
 
@@ -190,5 +190,6 @@ def test_a_new_topic_of_a_file_is_said_to_be_new_only_here(snapshot, cluster):
 def test_a_principal_of_a_file_is_not_told_that_nothing_exists_for_it(snapshot):
     page = plain(snapshot.get("/c/test-eu/principal/?name=User:zoe"))
 
-    assert "No access to a known resource" in page
+    assert "this principal" in page
+    assert "allows nothing now" not in page
     assert "Nothing that exists now" not in page

@@ -5,23 +5,24 @@ Each tab is an address of its own, `?tab=denials`, and asks only for what it sho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from django.urls import reverse
 
-from aclweb.acl.model import ANY_USER, AclBinding, Operation, PermissionType, ResourceType
+from aclweb.acl.model import ANY_USER, Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.acl.principals import ANONYMOUS, Shape, Source, sources_of
 from aclweb.insights.denials import load_with_denials
 from aclweb.insights.models import Load
 from aclweb.insights.principal_hosts import hosts_seen
-from aclweb.insights.queries import usage_of
+from aclweb.insights.queries import Use, usage_of
 from aclweb.insights.readers import groups_used
 from aclweb.insights.traffic import Traffic, traffic_in
-from aclweb.inventory.access import PrincipalAccess, Reach
-from aclweb.inventory.current import naming_rules
+from aclweb.inventory.access import PrincipalAccess
+from aclweb.inventory.current import ClusterView, naming_rules
 from aclweb.inventory.details import (
     expiry_words,
     groups_told_of,
@@ -33,35 +34,18 @@ from aclweb.inventory.details import (
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
+from aclweb.web.browse.acl_filters import Choice
 from aclweb.web.browse.insight_tabs import denials_shown, tabs_of
+from aclweb.web.browse.principal_rows import ANY, DENY, OWN, SHOWS, rows_of, with_reaches
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
 from aclweb.web.shell.paging import page_of
 
 FIELD = "tab"
 ROWS_SHOWN = 15
-ACLS_SHOWN = 24  # the list of ACLs has all of them
+OWN_COUNTED = 500  # whose own ACLs are more, of that principal nothing is counted
 HOSTS_SHOWN = 8
 GROUPS_SHOWN = 8
-NAMES_SHOWN = 6  # of resources that share a row
-
-
-@dataclass(frozen=True)
-class FoldedReach:
-    """Resources of one type with which a principal may do the same, through the same ACLs."""
-
-    names: tuple[str, ...]
-    resource_type: ResourceType
-    operations: tuple[Operation, ...]
-    determining: tuple[AclBinding, ...]
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        return self.names[:NAMES_SHOWN]
-
-    @property
-    def more(self) -> int:
-        return len(self.names) - len(self.shown)
 
 
 @dataclass(frozen=True)
@@ -69,7 +53,7 @@ class Asked:
     """The principal that a page is about, and the moment.
 
     load: of the log, None without one; denials: how many groups of denials of the principal it holds.
-    number: of the page that is asked for, of a tab whose list has pages.
+    number: of the page that is asked for, of a tab whose list has pages. show: of `principal_rows.SHOWS`, or all.
     """
 
     cluster: Cluster
@@ -78,17 +62,20 @@ class Asked:
     load: Load | None
     denials: int
     number: int
+    show: str
+    view: ClusterView
 
     @classmethod
-    def of(cls, cluster: Cluster, moment: AsOf, found: PrincipalAccess, number: int) -> Self:
+    def of(cls, view: ClusterView, moment: AsOf, found: PrincipalAccess, number: int, show: str) -> Self:
         """Return what the tabs ask about; one query."""
-        load, denials = load_with_denials(cluster, principal=found.principal)
-        return cls(cluster, moment, found, load, denials, number)
+        load, denials = load_with_denials(view.cluster, principal=found.principal)
+        return cls(view.cluster, moment, found, load, denials, number, show if show in SHOWS else "", view)
 
-    def url(self, tab: str) -> str:
+    def url(self, tab: str, *, show: str = "") -> str:
         """Return the address of a tab; the first one has that of the page."""
         page = links.principal(self.cluster, self.found.principal)
-        return self.moment.kept_in(links.with_field(page, FIELD, "" if tab == "access" else tab))
+        page = links.with_field(page, FIELD, "" if tab == "access" else tab)
+        return self.moment.kept_in(links.with_field(page, "show", show))
 
 
 def tab_asked(query: Mapping[str, str]) -> str:
@@ -105,14 +92,62 @@ def shown(asked: Asked, tab: str) -> dict[str, Any]:
 
 
 def _access(asked: Asked) -> dict[str, Any]:
-    """Return what it can do, and through which ACLs."""
-    acls = _in_order(asked.found)
+    """Return what the ACLs that match it give it; at most three queries."""
+    found = asked.found
+    rows = rows_of(found, asked.show)
+    page = page_of(rows, asked.number, ROWS_SHOWN)
+    shown = with_reaches(list(page.object_list), found, asked.view)
+    own = [binding_key(acl) for acl in found.own] if len(found.own) <= OWN_COUNTED else []
+    wanted = [*own, *(binding_key(acl) for row in shown for acl in row.acls)]
+    uses = usage_of(asked.cluster, wanted, load=asked.load)
     return {
-        "page": page_of(_folded(asked.found.resources), asked.number, ROWS_SHOWN),
-        "uses": usage_of(asked.cluster, [binding_key(acl) for acl in acls[:ACLS_SHOWN]], load=asked.load),
-        "acls": acls[:ACLS_SHOWN],
-        "acls_count": len(acls),
+        "page": page,
+        "rows": shown,
+        "uses": uses,
+        "used": UsedRights.of([uses[key] for key in own]),
+        "shows": [
+            Choice(show, word, number, show == asked.show, asked.url("access", show=show))
+            for show, word, number in _choices(found)
+        ],
+        "has_idle": any(right.idle for row in shown for right in row.rights),
+        "is_capped": found.total > len(found.resources),
     }
+
+
+def _choices(found: PrincipalAccess) -> list[tuple[str, str, int]]:
+    every = (*found.own, *found.inherited)
+    for_any = sum(acl.principal == ANY_USER for acl in every)
+    return [
+        ("", "All", len(every)),
+        (OWN, "Own", len(every) - for_any),
+        (ANY, "Any user", for_any),
+        (DENY, "DENY", len(found.denies)),
+    ]
+
+
+@dataclass(frozen=True)
+class UsedRights:
+    """How many of a principal's own ACLs the log shows to be used. why_not: why it cannot tell of `unknown` others."""
+
+    used: int
+    unused: int
+    unknown: int
+    why_not: str
+    window: str
+
+    @classmethod
+    def of(cls, uses: Sequence[Use]) -> Self | None:
+        """Return it of the use of each of the ACLs; None without any."""
+        if not uses:
+            return None
+        states = Counter(use.state for use in uses)
+        reasons = [use.reason for use in uses if use.state == "cannot-tell"]
+        window = next((use.window for use in uses if use.state == "unused"), "")
+        return cls(states["used"], states["unused"], len(reasons), next(iter(reasons), ""), window)
+
+    @property
+    def total(self) -> int:
+        return self.used + self.unused + self.unknown
 
 
 def _denied(asked: Asked) -> dict[str, Any]:
@@ -218,30 +253,6 @@ def _map_links(asked: Asked) -> list[tuple[str, str]]:
     return [
         (word, f"{page}?{links.encoded(kind=kind, principal=asked.found.principal, rules=text or '')}")
         for word, kind, text in kinds
-    ]
-
-
-def _in_order(found: PrincipalAccess) -> list[AclBinding]:
-    """Return the ACLs that match a principal in the order of a reader: what denies, its own, those for any user."""
-    denies = sorted(found.denies, key=lambda acl: acl.principal == ANY_USER)
-    allows = [acl for acl in (*found.own, *found.inherited) if acl.permission_type is not PermissionType.DENY]
-    return [*denies, *allows]
-
-
-def _folded(resources: Iterable[Reach]) -> list[FoldedReach]:
-    """Return resources with those together that share type, operations and ACLs, each where its first one was."""
-    alike: dict[tuple[object, ...], list[Reach]] = {}
-    for reach in resources:
-        key = (reach.resource.resource_type, reach.operations, reach.determining)
-        alike.setdefault(key, []).append(reach)
-    return [
-        FoldedReach(
-            tuple(reach.resource.name for reach in reaches),
-            reaches[0].resource.resource_type,
-            reaches[0].operations,
-            reaches[0].determining,
-        )
-        for reaches in alike.values()
     ]
 
 

@@ -42,7 +42,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         address = moment.kept_in(links.principal(cluster, typed.principal))
         return redirect(f"{address}&{links.encoded(typed=name)}")
     found = principal_access(cluster, name, as_of=moment.past, just_read=True)
-    asked = principal_tabs.Asked.of(cluster, moment, found, page_asked(request.GET))
+    asked = principal_tabs.Asked.of(view, moment, found, page_asked(request.GET), request.GET.get("show", ""))
     tab = principal_tabs.tab_asked(request.GET)
     context: dict[str, Any] = {
         "cluster": cluster,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -348,6 +348,16 @@ def question(request: AccessRequest) -> str:
 def use_of(uses: Mapping[str, Use] | None, binding: AclBinding) -> Use | None:
     """What the log shows of the use of this ACL; None where it shows nothing."""
     return uses.get(binding_key(binding)) if uses else None
+
+
+@register.filter
+def last_use(bindings: Sequence[AclBinding], uses: Mapping[str, Use]) -> Use:
+    """What the log shows of the use of several ACLs: of the one used last, else of one it cannot tell of, if any."""
+    found = [uses[binding_key(binding)] for binding in bindings]
+    used = [use for use in found if use.last_at is not None]
+    if used:
+        return max(used, key=lambda use: str(use.last_at))
+    return next((use for use in found if use.state == "cannot-tell"), found[0])
 
 
 @register.simple_tag(takes_context=True)
