@@ -228,7 +228,7 @@ def word_for(words: type[enum.Enum], code: int, version: Version) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """One thing that a layer refuses; each rule equals itself alone.
+    """One thing that a layer refuses; each equals itself alone.
 
     what: for a table, such as "an empty name". text and sentence: of one refused item.
     authorizer, since and before: where the rule holds; empty for everywhere.

@@ -85,7 +85,7 @@ def listing_answer(asked: Item, target: Target, *, found: Iterable[AclBinding] =
 
 @lru_cache(maxsize=64)
 def rules_in_force(rules: tuple[Rule, ...], settings: AuthorizerSettings) -> tuple[Rule, ...]:
-    """Return those of the rules that hold in this authorizer and version, in their order."""
+    """Return those that hold in this authorizer and version, in their order."""
     return tuple(rule for rule in rules if rule.holds_in(settings))
 
 
