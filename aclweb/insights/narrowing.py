@@ -16,7 +16,7 @@ from aclweb.acl.logged import (
     NAMES,
     Choices,
     Evidence,
-    HeldRight,
+    HeldRights,
     Proposal,
     Rights,
     Used,
@@ -88,7 +88,7 @@ class Narrowing:
     replay: Replay | None = None
     groups_known: bool = True
     days: int | None = None
-    held: tuple[HeldRight, ...] = ()
+    held: HeldRights | None = None
     used: tuple[Used, ...] = ()
     young: int = 0
     today: Setting | None = None
@@ -195,8 +195,7 @@ def _setting(
         for binding in bindings
         if binding.pattern_type is not PatternType.LITERAL or binding.pattern.is_wildcard
     )
-    left = sum(not right.lines for right in held)
-    return Setting(names, len(bindings), rights, covers, left, tuple(open_patterns))
+    return Setting(names, len(bindings), rights, covers, held.unused_number, tuple(open_patterns))
 
 
 def _why_not(window: Window | None, view: ClusterView, principal: str) -> str:

@@ -16,7 +16,9 @@ from typing import Any
 from django.db.models import Q, Sum
 
 from aclweb.acl.authorizer import AclIndex, Result, decide, may_turn
+from aclweb.acl.matching import matching_of
 from aclweb.acl.model import (
+    ANY_USER,
     AccessRequest,
     AclBinding,
     AuthorizerSettings,
@@ -28,13 +30,14 @@ from aclweb.acl.model import (
     number_of,
 )
 from aclweb.insights.models import Load
-from aclweb.insights.requests import resource_key
+from aclweb.insights.requests import principal_key, resource_key
 from aclweb.insights.window import Window
 
 MOST_REQUESTS = 50_000
 """So many distinct requests are decided again while somebody waits; about a second of one core."""
 
 _MOST_PATTERNS = 50  # of one query; with more, every request of their resource types is looked at
+_MOST_PRINCIPALS = 50  # of one query; requests of others are read and then put aside
 _FEW_ACLS = 1_000  # of larger edits every request is read
 _FEW_RESOURCES = 50  # for so many, the ACLs on them are looked up; for more, all are filed anew
 
@@ -225,8 +228,10 @@ def replay(
     same_settings = after == settings
     few = same_settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     touched = seen.filter(_may_match(delta)) if few else seen
-    rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
     left_out = max(0, touched.count() - MOST_REQUESTS)
+    if same_settings and not left_out:
+        touched = touched.filter(_by_their_principals(delta, settings))
+    rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
     asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
     if same_settings:
         edited = AclIndex((*delta.add, *delta.remove))
@@ -296,6 +301,16 @@ def _may_match(delta: Delta) -> Q:
     if len(patterns) > _MOST_PATTERNS:
         return Q(request__resource_type__in={pattern.resource_type.name for pattern in patterns})
     return by_name | Q(request__resource_type__in=whole_types)
+
+
+def _by_their_principals(delta: Delta, settings: AuthorizerSettings) -> Q:
+    """Return the same by whom the edit is for; none where it may be for anybody, or is for many."""
+    principals = {binding.principal for binding in (*delta.add, *delta.remove)}
+    if settings.allow_everyone or ANY_USER in principals or len(principals) > _MOST_PRINCIPALS:
+        return Q()
+    if matching_of(settings).principal_globs(principals):
+        return Q()
+    return Q(request__principal_key__in={principal_key(principal) for principal in principals})
 
 
 _Key = tuple[str, Operation, Resource, Result, Result]

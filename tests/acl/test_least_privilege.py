@@ -11,6 +11,7 @@ import pytest
 
 from aclweb.acl.authorizer.decision import decide
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.masks import IMPLIED
 from aclweb.acl.logged.generalising import Choices
 from aclweb.acl.logged.least_privilege import (
     ALSO_ALLOWED,
@@ -21,7 +22,7 @@ from aclweb.acl.logged.least_privilege import (
 )
 from aclweb.acl.logged.open_names import LAST_COVER
 from aclweb.acl.logged.proposal import Proposal, Used
-from aclweb.acl.logged.rights import Rights, rights_of
+from aclweb.acl.logged.rights import HeldRight, Rights, held_rights, rights_of
 from aclweb.acl.matching.names import SortedNames
 from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import (
@@ -30,6 +31,7 @@ from aclweb.acl.model.vocabulary import (
     AclError,
     Operation,
     PermissionType,
+    Resource,
     ResourceType,
 )
 from tests.builders import acl, allow, ask, deny
@@ -417,3 +419,53 @@ def test_each_acl_of_a_proposal_is_needed_by_a_logged_request(chunk: int) -> Non
             assert lost, (seed, added)
             checked += 1
     assert checked > 5
+
+
+@pytest.mark.parametrize("seed", range(20 * SCALE))
+def test_rights_are_those_that_each_name_has_by_itself(seed: int) -> None:
+    rng = random.Random(f"rights {seed}")
+    world = random_world(rng, authorizer=rng.choice(("standard", "acl", "glob")))
+    bindings = [replace(each, principal=APP) for each in with_unknowns(rng, world).bindings]
+    later = [each for each in bindings if rng.random() < 0.5]
+    asked = [random_request(rng, world) for _ in range(12)]
+    requests = [Used(replace(each, principal=APP), rng.randint(1, 9)) for each in dict.fromkeys(asked)]
+    existing = {
+        kind: SortedNames([each.resource_name for each in bindings] + ["*", "*a", "", "zz"])
+        for kind in (ResourceType.TOPIC, ResourceType.GROUP)
+    }
+
+    def held_by(binding: AclBinding, kind: ResourceType, name: str) -> set[Operation]:
+        matches = binding.resource_type is kind and bool(SortedNames([name]).under(binding, world.settings))
+        if not matches or binding.permission_type is not PermissionType.ALLOW:
+            return set()
+        every = operations_of(kind, world.settings)
+        return set(every) if binding.operation is Operation.ALL else {binding.operation}
+
+    def rights(given: list[AclBinding], kind: ResourceType, name: str) -> set[Operation]:
+        return set().union(*(held_by(binding, kind, name) for binding in given))
+
+    named = {(each.request.resource.resource_type, each.request.resource.name) for each in requests}
+    places = {(kind, name) for kind, own in existing.items() for name in own} | named
+    expected = []
+    for kind, name in sorted(places, key=lambda place: (place[0].code, place[1])):
+        for operation in sorted(rights(bindings, kind, name), key=lambda each: each.code):
+            if operation in operations_of(kind, world.settings):
+                brings = (operation, IMPLIED.get(operation))
+                of_name = [each for each in requests if each.request.resource == Resource(kind, name)]
+                lines = sum(each.lines for each in of_name if each.request.operation in brings)
+                expected.append(HeldRight(kind, name, operation, lines))
+    found = held_rights(bindings, requests, existing, world.settings)
+
+    assert list(found) == expected
+    assert len(found) == len(expected)
+    assert list(found.used) == [each for each in expected if each.lines]
+    assert list(found.unused) == [each for each in expected if not each.lines]
+    assert found.unused_number == sum(not each.lines for each in expected)
+    here = [
+        (rights(bindings, kind, name), rights(later, kind, name))
+        for kind, own in existing.items()
+        for name in own
+    ]
+    assert rights_of(bindings, later, existing, world.settings) == Rights(
+        today=sum(len(old) for old, _ in here), removed=sum(len(old - new) for old, new in here)
+    )

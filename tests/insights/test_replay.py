@@ -112,11 +112,15 @@ def test_only_requests_that_an_edited_acl_matches_are_decided_again(given, monke
     decided = []
     decide = replaying.decide
     monkeypatch.setattr(replaying, "decide", lambda *given: decided.append(given[0]) or decide(*given))
+    read = []
+    read_row = replaying._Asked.of
+    monkeypatch.setattr(replaying._Asked, "of", lambda row: read.append(row) or read_row(row))
 
     shown = replay(found, delta(remove=now[:2]), AclIndex(now), SETTINGS)
 
     assert {flip.principal for flip in shown.denied} == {"User:p0", "User:p1"}
     assert len(decided) == 2 * 2 * 5
+    assert len(read) == 2 * 5
 
 
 def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):

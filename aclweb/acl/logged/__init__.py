@@ -31,7 +31,7 @@ from aclweb.acl.logged.near_names import NearNames, nearest
 from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
-from aclweb.acl.logged.rights import HeldRight, Rights, held_rights, rights_of
+from aclweb.acl.logged.rights import HeldRight, HeldRights, Rights, held_rights, rights_of
 from aclweb.acl.logged.settling import Settling
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "Evidence",
     "Held",
     "HeldRight",
+    "HeldRights",
     "NearNames",
     "Proposal",
     "Proposed",

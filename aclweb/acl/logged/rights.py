@@ -5,7 +5,8 @@ A right is one operation on one name. Only what an ACL names counts, so Describe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import IMPLIED
@@ -39,17 +40,56 @@ class HeldRight:
     lines: int
 
 
+class HeldRights:
+    """The rights that some ALLOWs give on names that exist or were used, in order: by type, name and operation.
+
+    A right is made when it is asked for, because a principal may have hundreds of thousands.
+    """
+
+    def __init__(self, masks: Mapping[ResourceType, _Masks], lines: Mapping[_Place, int]) -> None:
+        self._masks = [masks[kind] for kind in sorted(masks, key=lambda kind: kind.code)]
+        self._lines = lines
+        of_type = {each.kind: each for each in self._masks}
+        held = (
+            HeldRight(kind, name, operation, number)
+            for (kind, name, operation), number in lines.items()
+            if number and kind in of_type and of_type[kind].holds(name, operation)
+        )
+        self.used: tuple[HeldRight, ...] = tuple(sorted(held, key=_in_order))
+        """Those that logged requests used."""
+
+    def __len__(self) -> int:
+        return sum(each.total for each in self._masks)
+
+    def __iter__(self) -> Iterator[HeldRight]:
+        for each in self._masks:
+            kind = each.kind
+            for name, mask in each:
+                for operation in each.operations:
+                    if mask >> operation.code & 1:
+                        yield HeldRight(kind, name, operation, self._lines.get((kind, name, operation), 0))
+
+    @property
+    def unused(self) -> Iterator[HeldRight]:
+        """Those that no logged request used."""
+        return (each for each in self if not each.lines)
+
+    @property
+    def unused_number(self) -> int:
+        return len(self) - len(self.used)
+
+
 def held_rights(
     bindings: Iterable[AclBinding],
     used: Iterable[Used],
     existing: Mapping[ResourceType, SortedNames],
     settings: AuthorizerSettings,
-) -> tuple[HeldRight, ...]:
-    """Return each right that these ALLOWs give on a name that exists or was used: by type, name and operation.
+) -> HeldRights:
+    """Return each right that these ALLOWs give on a name that exists or was used.
 
     A request counts for the right of its operation, and for one that brings this along.
     """
-    lines: dict[tuple[ResourceType, str, Operation], int] = {}
+    lines: dict[_Place, int] = {}
     names: dict[ResourceType, set[str]] = {}
     for each in used:
         request = each.request
@@ -59,17 +99,22 @@ def held_rights(
         for operation in (request.operation, *_BRINGING.get(request.operation, ())):
             place = request.resource_type, request.resource_name, operation
             lines[place] = lines.get(place, 0) + each.lines
-    known = {
-        kind: SortedNames((*(existing[kind].names if kind in existing else ()), *names.get(kind, ())))
-        for kind in {*existing, *names}
-    }
-    found = [
-        HeldRight(kind, name, operation, lines.get((kind, name, operation), 0))
-        for (kind, name), mask in _masks(bindings, known, settings).items()
-        for operation in operations_of(kind, settings)
-        if mask >> operation.code & 1
-    ]
-    return tuple(sorted(found, key=lambda each: (each.resource_type.code, each.name, each.operation.code)))
+    known = {kind: _with(existing.get(kind, _NO_NAMES), names.get(kind, ())) for kind in {*existing, *names}}
+    return HeldRights(_masks_by_type(bindings, known, settings), lines)
+
+
+_Place = tuple[ResourceType, str, Operation]
+_NO_NAMES = SortedNames(())
+
+
+def _with(names: SortedNames, more: Collection[str]) -> SortedNames:
+    """Return names with more of them; the same ones where these are all among them."""
+    new = [name for name in more if name not in names]
+    return SortedNames((*names, *new)) if new else names
+
+
+def _in_order(right: HeldRight) -> tuple[int, str, int]:
+    return right.resource_type.code, right.name, right.operation.code
 
 
 _BRINGING: dict[Operation, tuple[Operation, ...]] = {}
@@ -84,31 +129,60 @@ def rights_of(
     settings: AuthorizerSettings,
 ) -> Rights:
     """Return the rights that some ALLOWs give, and those of them that others no longer do."""
-    old, new = _masks(before, existing, settings), _masks(after, existing, settings)
+    old, new = (_masks_by_type(bindings, existing, settings) for bindings in (before, after))
     return Rights(
-        today=sum(mask.bit_count() for mask in old.values()),
-        removed=sum((mask & ~new.get(place, 0)).bit_count() for place, mask in old.items()),
+        today=sum(each.every for each in old.values()),
+        removed=sum(each.without(new[kind]) for kind, each in old.items()),
     )
 
 
-def _masks(
+class _Masks:
+    """For each name of a type the operations that some ALLOWs name, as bits; beside each other, in their order."""
+
+    def __init__(self, kind: ResourceType, names: SortedNames, settings: AuthorizerSettings) -> None:
+        self.kind, self.operations = kind, sorted(operations_of(kind, settings), key=lambda each: each.code)
+        self._names, self._settings = names, settings
+        self._asked = sum(1 << operation.code for operation in self.operations)
+        self._masks = [0] * len(names)
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return zip(self._names, self._masks, strict=True)
+
+    def add(self, binding: AclBinding) -> None:
+        """Take what one ALLOW names."""
+        bits = self._asked if binding.operation is Operation.ALL else 1 << binding.operation.code
+        masks = self._masks
+        for place in self._names.places_under(binding, self._settings):
+            masks[place] |= bits
+
+    def holds(self, name: str, operation: Operation) -> bool:
+        """Whether they name an operation that brokers ask for on one of the names."""
+        return bool(self._masks[self._names.place_of(name)] & self._asked & 1 << operation.code)
+
+    @property
+    def total(self) -> int:
+        """How many rights there are, of operations that brokers ask for."""
+        return sum((mask & self._asked).bit_count() * number for mask, number in Counter(self._masks).items())
+
+    @property
+    def every(self) -> int:
+        """How many rights there are."""
+        return sum(mask.bit_count() * number for mask, number in Counter(self._masks).items())
+
+    def without(self, others: _Masks) -> int:
+        """Return how many of the rights others of the same names lack."""
+        pairs = Counter(zip(self._masks, others._masks, strict=True))
+        return sum((mask & ~other).bit_count() * number for (mask, other), number in pairs.items())
+
+
+def _masks_by_type(
     bindings: Iterable[AclBinding],
     existing: Mapping[ResourceType, SortedNames],
     settings: AuthorizerSettings,
-) -> dict[tuple[ResourceType, str], int]:
-    """Return for each existing name the operations that the ALLOWs name, as bits."""
-    found: dict[tuple[ResourceType, str], int] = {}
+) -> dict[ResourceType, _Masks]:
+    """Return for each type the operations that the ALLOWs name on each existing name."""
+    found = {kind: _Masks(kind, names, settings) for kind, names in existing.items()}
     for binding in bindings:
-        names = existing.get(binding.resource_type)
-        if names is None or binding.permission_type is not PermissionType.ALLOW:
-            continue
-        operations = (
-            operations_of(binding.resource_type, settings)
-            if binding.operation is Operation.ALL
-            else (binding.operation,)
-        )
-        bits = sum(1 << operation.code for operation in operations)
-        for name in names.under(binding.pattern, settings):
-            place = binding.resource_type, name
-            found[place] = found.get(place, 0) | bits
+        if binding.permission_type is PermissionType.ALLOW and binding.resource_type in found:
+            found[binding.resource_type].add(binding)
     return found

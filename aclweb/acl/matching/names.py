@@ -87,6 +87,26 @@ class SortedNames:
             return [name for name in self.names if wildcard_covers(name, settings)]
         return (text,) if self._has(text) else ()
 
+    def places_under(
+        self, pattern: ResourcePattern | AclBinding, settings: AuthorizerSettings
+    ) -> Sequence[int]:
+        """Return where in the order the names of `under` are."""
+        text = pattern.name if isinstance(pattern, ResourcePattern) else pattern.resource_name
+        if pattern.pattern_type is PatternType.PREFIXED and text:
+            return range(*self.range_of(text))
+        if pattern.pattern_type is PatternType.LITERAL and text == WILDCARD:
+            # Names that begin with an asterisk are the only ones that it may not match.
+            start, end = self.range_of(WILDCARD)
+            starred = (each for each in range(start, end) if wildcard_covers(self.names[each], settings))
+            return (
+                [*range(start), *starred, *range(end, len(self.names))] if start < end else range(len(self))
+            )
+        return [self.place_of(name) for name in self.under(pattern, settings)]
+
+    def place_of(self, name: str) -> int:
+        """Return where in the order one of the names is."""
+        return bisect_left(self.names, name)
+
     def starting_with(self, prefix: str) -> Sequence[str]:
         """Return the names that start with a text."""
         start, end = self.range_of(prefix)

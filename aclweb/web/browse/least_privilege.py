@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -175,7 +176,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "commands": commands[:ROWS_SHOWN],
         "more_commands": max(0, len(commands) - ROWS_SHOWN),
         "rights": _rights(found),
-        "used_rights": sum(bool(each.lines) for each in found.held),
+        "used_rights": len(found.held.used) if found.held else 0,
         "unknown_patterns": _unknown_patterns(found),
         "right_files": [(WORDS[ending], f"{_RIGHTS}{ending}") for ending in FORMATS],
         "checks": list(_checks(found)),
@@ -261,10 +262,11 @@ def _seen(word: str, names: Sequence[str]) -> Seen:
 
 def _rights(found: Narrowing) -> list[RightRow]:
     """Return rights of today, those of most requests first and then the unused ones, with bars on one scale."""
-    ordered = sorted(found.held, key=lambda each: -each.lines)
-    most = ordered[0].lines if ordered else 0
-    used = [each for each in ordered if each.lines][:RIGHTS_SHOWN]
-    unused = [each for each in ordered if not each.lines][:RIGHTS_SHOWN]
+    if found.held is None:
+        return []
+    used = sorted(found.held.used, key=lambda each: -each.lines)[:RIGHTS_SHOWN]
+    unused = islice(found.held.unused, RIGHTS_SHOWN)
+    most = used[0].lines if used else 0
     return [
         RightRow(each, round(100 * math.log1p(each.lines) / math.log1p(most), 1) if each.lines else 0.0)
         for each in (*used, *unused)
@@ -282,7 +284,7 @@ def _unknown_patterns(found: Narrowing) -> list[ResourcePattern]:
 
 
 def _exported(found: Narrowing) -> Iterator[dict[str, str | int]]:
-    for each in found.held:
+    for each in found.held or ():
         values = (each.resource_type.name, each.name, each.operation.name, each.lines)
         yield dict(zip(RIGHT_COLUMNS, values, strict=True))
 
