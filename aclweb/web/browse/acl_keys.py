@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -84,8 +84,7 @@ def _by_use(found: Kept, view: ClusterView, use: str) -> None:
         return
     found.shown["use"] = ("use", use.replace("-", " "))
     if use == CANNOT_TELL:
-        known = queries.used_keys(found.load) | _unused(found, view)
-        found.filters = replace(found.filters, without_keys=known)
+        found.filters = replace(found.filters, without_keys=_told(found, view))
         return
     if reason := found.evidence.why_not.get(PermissionType.ALLOW, ""):
         found.notes.append(
@@ -96,9 +95,22 @@ def _by_use(found: Kept, view: ClusterView, use: str) -> None:
 
 def _unused(found: Kept, view: ClusterView) -> frozenset[str]:
     """Return the keys of the unused ACLs in force; kept for the next page of the list."""
-    cluster, load, evidence = view.cluster, found.load, found.evidence
-    question = ("unused_keys", cluster.revision_id, load and load.pk, evidence.start, *evidence.claimable())
-    return view.loaded.remember(question, lambda: queries.unused_keys(cluster, load, evidence))
+    question = ("unused_keys", *_by_log(found, view))
+    return view.loaded.remember(
+        question, lambda: queries.unused_keys(view.cluster, found.load, found.evidence)
+    )
+
+
+def _told(found: Kept, view: ClusterView) -> frozenset[str]:
+    """Return the keys of the ACLs of which the log tells whether they are used; kept as well."""
+    question = ("told_keys", *_by_log(found, view))
+    return view.loaded.remember(question, lambda: queries.used_keys(found.load) | _unused(found, view))
+
+
+def _by_log(found: Kept, view: ClusterView) -> tuple[Hashable, ...]:
+    """Return on what the use of the ACLs in force depends."""
+    load, evidence = found.load, found.evidence
+    return view.cluster.revision_id, load and load.pk, evidence.start, *evidence.claimable()
 
 
 def _by_finding(found: Kept, view: ClusterView, moment: AsOf, rule: str) -> None:
