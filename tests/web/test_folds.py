@@ -184,7 +184,7 @@ def folded(cluster, ada, signed_in, tmp_path):
     return signed_in(ada), f"{answer['Location']}&show=loses"
 
 
-def test_the_head_of_a_fold_says_when_any_of_its_rows_was_last_seen_and_how_often_denied(folded):
+def test_the_head_of_a_fold_says_when_its_rows_were_last_seen_and_denied(folded):
     browser, address = folded
 
     page = browser.get(address)
