@@ -209,10 +209,18 @@ class Seen:
 
 
 def recent_requests(
-    cluster: Cluster, resource: Resource | None = None, limit: int = 10_000, *, principal: str | None = None
+    cluster: Cluster,
+    resource: Resource | None = None,
+    limit: int = 10_000,
+    *,
+    principal: str | None = None,
+    load: Load | None = None,
 ) -> tuple[Seen, ...]:
-    """Return the distinct requests of the log, latest first: on one resource or all, of one principal or all."""
-    load = current_load(cluster)
+    """Return the distinct requests of the log, latest first: on one resource or all, of one principal or all.
+
+    load: the current one, where the caller has it.
+    """
+    load = load or current_load(cluster)
     if load is None:
         return ()
     rows = requests_of(load, resource=resource, principal=principal).select_related("request")

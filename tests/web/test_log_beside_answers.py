@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.insights.conftest import given, read_cluster  # noqa: F401
 from tests.insights.results import request
@@ -135,3 +137,16 @@ def test_a_log_without_permits_confirms_no_right(read_cluster, given, ada, signe
     told = rights(signed_in(ada).get("/c/test-eu/explain/client/", asked))
 
     assert told["Write on topic orders"] == ("unknown", "cannot tell: permits are not in the log")
+
+
+@pytest.mark.parametrize("page", ["/", "/c/test-eu/explain/"])
+def test_the_log_is_asked_once_for_an_answer_and_each_of_its_hosts(browser, page):
+    browser.get(page, WRITE)
+
+    with CaptureQueriesContext(connection) as asked:
+        found = browser.get(page, WRITE)
+
+    assert found.context["has_log"]
+    tables = [query["sql"].split(' FROM "')[1].split('"')[0] for query in asked if " FROM " in query["sql"]]
+    assert tables.count("insights_load") == tables.count("insights_requesttotals") == 1
+    assert len(asked) <= 12

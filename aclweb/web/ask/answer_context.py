@@ -10,7 +10,7 @@ from aclweb.accounts import access
 from aclweb.acl.model import AccessRequest
 from aclweb.inventory.current import ClusterView
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
-from aclweb.web.ask.log_evidence import evidence_by_host, evidence_for
+from aclweb.web.ask.log_evidence import Beside, evidence_beside
 from aclweb.web.ask.ticket import ticket_of
 from aclweb.web.browse import unknown_names
 from aclweb.web.shell import links
@@ -23,10 +23,10 @@ def answered(
     """Return what the templates of an answer need. The log is held against the ACLs of now, and no others."""
     found = answer(question, view)
     unknown = unknown_names(view, question)
-    evidence = () if moment.is_past else evidence_by_host(view.cluster, found)
+    beside = Beside() if moment.is_past else evidence_beside(view.cluster, found)
+    evidence, log = beside.by_host, beside.whole
     sentences = [each.sentence(question.operation) for each in evidence] or [""] * len(found.from_hosts)
     parts = list(zip(found.from_hosts, evidence or sentences, sentences, strict=True))
-    log = None if moment.is_past else evidence_for(view.cluster, found)
     is_unknown = any(each.is_certain for each in unknown)
     address = moment.kept_in(links.explain(view.cluster, question))
     return {

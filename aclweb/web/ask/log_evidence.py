@@ -74,15 +74,31 @@ class Evidence:
         return "; ".join(parts)
 
 
-def evidence_for(cluster: Cluster, answer: Answer) -> LogEvidence | None:
-    """Return what the newest log says of this answer; None where no log was read, or can tell."""
-    load = current_load(cluster)
-    asked = answer.request
-    if load is None or answer.verdict == "unknown" or asked.resource_name is None:
-        return None
-    seen = _seen(cluster, asked)
+@dataclass(frozen=True)
+class Beside:
+    """What the newest log says beside an answer.
+
+    whole: None where no log was read, or can tell. by_host: of each of `answer.from_hosts`; empty without a log.
+    """
+
+    whole: LogEvidence | None = None
+    by_host: tuple[Evidence, ...] = ()
+
+
+def evidence_beside(cluster: Cluster, answer: Answer) -> Beside:
+    """Return what the newest log says of an answer; two queries."""
+    load, asked = current_load(cluster), answer.request
+    if load is None or asked.resource_name is None:
+        return Beside()
+    seen = _seen(cluster, asked, load)
+    by_host = tuple(_of_part(answer, each.part, seen) for each in answer.from_hosts)
+    return Beside(None if answer.verdict == "unknown" else _of_whole(answer, seen, load), by_host)
+
+
+def _of_whole(answer: Answer, seen: Sequence[Seen], load: Load) -> LogEvidence:
     if answer.depends:
         return _of_parts(answer, seen, load)
+    asked = answer.request
     here = [found for found in seen if asked.host in (WILDCARD, found.request.host)]
     found = _evidence(here, answer.decision.result)
     if found.contradicts:
@@ -90,14 +106,6 @@ def evidence_for(cluster: Cluster, answer: Answer) -> LogEvidence | None:
     if found.agreeing:
         return _agrees(found.sentence(asked.operation))
     return _silent(load, is_allowed=answer.decision.allowed)
-
-
-def evidence_by_host(cluster: Cluster, answer: Answer) -> tuple[Evidence, ...]:
-    """Return what the log tells of each of `answer.from_hosts`; empty where no log was read."""
-    if current_load(cluster) is None or answer.request.resource_name is None:
-        return ()
-    seen = _seen(cluster, answer.request)
-    return tuple(_of_part(answer, each.part, seen) for each in answer.from_hosts)
 
 
 def rights_in_log(
@@ -125,7 +133,7 @@ def rights_in_log(
         if asked.resource_name is None or decision.result is Result.UNDECIDED:
             continue
         if asked.resource not in by_resource:
-            seen = queries.recent_requests(view.cluster, asked.resource, principal=asked.principal)
+            seen = queries.recent_requests(view.cluster, asked.resource, principal=asked.principal, load=load)
             by_resource[asked.resource] = [each for each in seen if is_meant(each)]
         mine = [each for each in by_resource[asked.resource] if _speaks_of(each, asked)]
         found[asked] = _right_in_log(
@@ -184,9 +192,9 @@ def _is_within(
     )
 
 
-def _seen(cluster: Cluster, asked: AccessRequest) -> list[Seen]:
+def _seen(cluster: Cluster, asked: AccessRequest, load: Load) -> list[Seen]:
     """Return the requests of the log that are about what is asked, from whatever host."""
-    found = queries.recent_requests(cluster, asked.resource, principal=asked.principal)
+    found = queries.recent_requests(cluster, asked.resource, principal=asked.principal, load=load)
     return [seen for seen in found if _speaks_of(seen, asked)]
 
 
