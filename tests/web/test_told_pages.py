@@ -376,6 +376,19 @@ def test_a_list_that_changed_is_read_anew_for_the_list_of_principals(fake, clust
     assert "User:erin" not in page
 
 
+def test_a_page_of_principals_that_only_brokers_list_keeps_to_its_budget(fake, cluster, page_of):
+    users = [f"service-account-{number:06}" for number in range(400)]
+    tokens = tuple(replace(TOKEN, name=f"t-{user}", principal=f"User:{user}") for user in users)
+    with_users(fake, *users, tokens=tokens)
+    read_again(cluster)
+
+    page = page_of(f"{C}principals/?q=service")
+
+    assert text_of(page).count(" SCRAM user owns a token ") == 50
+    assert len(page.content) <= 50 * 1024
+    assert "No log has been read, so nobody can tell when they were last seen or denied" in text_of(page)
+
+
 # --- names that brokers list ----------------------------------------------------------------------
 
 

@@ -43,6 +43,7 @@ _COLUMNS = {
     "last-seen": "Last seen",
     "denials": "Denials, 7 days",
 }
+_COLUMNS_OF_LOG = ("last-seen", "denials")
 _TEXTS = ("principal",)
 
 
@@ -87,7 +88,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         "shown": found.of(filters.mark) if filters.mark else None,
         "about_log": filters.mark in _OF_LOG,
         "why_not_seen": found.of(principals.NEVER_SEEN).count is None,
-        "columns": _columns(request, filters.sort),
+        "columns": _columns(request, filters.sort, has_log=found.load is not None),
         "sizes": [
             Choice(
                 str(size),
@@ -150,11 +151,16 @@ def _choices(request: HttpRequest, found: PrincipalList, filters: PrincipalFilte
     ]
 
 
-def _columns(request: HttpRequest, sort: str) -> list[Column]:
-    """Return the head of each column; a click sorts by it, turns it round, and ends it."""
+def _columns(request: HttpRequest, sort: str, *, has_log: bool) -> list[Column]:
+    """Return the head of each column; a click sorts by it, turns it round, and ends it.
+
+    has_log: whether a log has been read, which some columns are about.
+    """
     now, is_reverse = sort.removeprefix("-"), sort.startswith("-")
     heads = []
     for name, word in _COLUMNS.items():
+        if name in _COLUMNS_OF_LOG and not has_log:
+            continue
         is_text = name in _TEXTS
         first, second = (name, f"-{name}") if is_text else (f"-{name}", name)
         following = {first: second, second: ""}.get(sort, first)
