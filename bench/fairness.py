@@ -21,18 +21,15 @@ import itertools
 import os
 import random
 import re
-import signal
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
 from urllib.parse import quote
 
 from aclweb.clusters import kind_named
@@ -316,7 +313,7 @@ def _watch_begins() -> Path:
 def _run(directory: Path, asked: Asked, told: Told, keeper: str, living: Sequence[str]) -> float:
     """Have the workers work for the time asked for; return when they were started."""
     log = directory / "work.log"
-    with log.open("w") as out, _working(out) as master:
+    with log.open("w") as out, site.working(out) as master:
         begun, added = time.time(), 0
         told.until = asked.interval * asked.intervals
         while (passed := time.time() - begun) < told.until:
@@ -334,22 +331,6 @@ def _run(directory: Path, asked: Asked, told: Told, keeper: str, living: Sequenc
     ]
     told.failed += [f"The {name} was replaced." for name, those in told.processes.items() if len(those) > 1]
     return begun
-
-
-@contextmanager
-def _working(out: TextIO) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the beat and the workers as a deployment does."""
-    command = [sys.executable, str(Path(__file__).parent.parent / "manage.py"), "work"]
-    with subprocess.Popen(command, stdout=out, stderr=out, process_group=0) as master:
-        try:
-            yield master
-        finally:
-            with suppress(ProcessLookupError):
-                master.send_signal(signal.SIGTERM)
-            try:
-                master.wait(60)
-            except subprocess.TimeoutExpired:
-                os.killpg(master.pid, signal.SIGKILL)
 
 
 def _note_processes(master: int, told: Told) -> None:

@@ -6,14 +6,15 @@ import http.client
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import urlencode
 
 PASSWORD = "a long pass phrase"
@@ -73,6 +74,22 @@ def running(directory: Path) -> Iterator[tuple[int, int]]:
         finally:
             site.terminate()
             site.wait(20)
+
+
+@contextmanager
+def working(out: TextIO) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the beat and the workers as a deployment does."""
+    command = [sys.executable, str(_ROOT / "manage.py"), "work"]
+    with subprocess.Popen(command, stdout=out, stderr=out, process_group=0) as master:
+        try:
+            yield master
+        finally:
+            with suppress(ProcessLookupError):
+                master.send_signal(signal.SIGTERM)
+            try:
+                master.wait(60)
+            except subprocess.TimeoutExpired:
+                os.killpg(master.pid, signal.SIGKILL)
 
 
 def _until_ready(port: int) -> None:
