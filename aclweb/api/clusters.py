@@ -396,13 +396,17 @@ class TestRate(UserRateThrottle):
     rate = "10/min"
 
 
-class ClusterCheck(APIView):
+class ConnectingView(APIView):
+    """An address where a POST has a worker connect to a cluster."""
+
     permission_classes = [IsAuthenticated]
 
     def get_throttles(self) -> list[BaseThrottle]:
         usual = super().get_throttles()
         return [*usual, TestRate()] if self.request.method == "POST" else usual
 
+
+class ClusterCheck(ConnectingView):
     @extend_schema(operation_id="check", responses=CheckSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The newest test of a cluster's connection, line by line; who administers the cluster may read it."""

@@ -13,10 +13,9 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from aclweb.api.clusters import LIVE_KINDS, TestRate, administered, faults, refuse_unknown
+from aclweb.api.clusters import LIVE_KINDS, ConnectingView, administered, faults, refuse_unknown
 from aclweb.api.serializers import ClusterSerializer
 from aclweb.changes import moving
 from aclweb.changes.models import Move
@@ -143,13 +142,7 @@ class SwitchSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class ClusterMove(APIView):
-    permission_classes = [IsAuthenticated]
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        usual = super().get_throttles()
-        return [*usual, TestRate()] if self.request.method == "POST" else usual
-
+class ClusterMove(ConnectingView):
     @extend_schema(operation_id="move", responses=MoveSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The newest comparison before a move; who administers the cluster may read it."""
