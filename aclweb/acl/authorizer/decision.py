@@ -10,7 +10,7 @@ prefix, nor an exact name, nor a named principal wins over anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from aclweb.acl.authorizer.answers import (
@@ -39,6 +39,7 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     PermissionType,
+    computed_once,
 )
 
 
@@ -78,7 +79,7 @@ class Decision:
     def allowed(self) -> bool:
         return self.result is Result.ALLOWED
 
-    @property
+    @computed_once
     def determining(self) -> tuple[AclBinding, ...]:
         """The bindings that settled it: every matching DENY, or else every matching ALLOW.
 
@@ -161,7 +162,7 @@ def authorize(
         request=request,
         result=result,
         basis=basis,
-        findings=tuple(_finding(request, binding, matching, settings) for binding in covering),
+        findings=tuple(_findings(request, covering, matching, settings)),
         hazards=hazards(request, covering, settings),
         settings=settings,
         unknowns=unknowns,
@@ -223,17 +224,21 @@ def fits_operation(binding: AclBinding, request: AccessRequest, settings: Author
     return for_operation(binding, request.operation)
 
 
-def _finding(
-    request: AccessRequest, binding: AclBinding, matching: Matching, settings: AuthorizerSettings
-) -> Finding:
-    why_not: list[str] = []
-    if not matching.is_for(binding.principal, request.principal):
-        why_not.append("principal")
-    if not matching.comes_from(binding.host, request.host):
-        why_not.append("host")
-    if not fits_operation(binding, request, settings):
-        why_not.append("operation")
-    return Finding(binding, not why_not, tuple(why_not))
+def _findings(
+    request: AccessRequest, covering: Sequence[AclBinding], matching: Matching, settings: AuthorizerSettings
+) -> Iterator[Finding]:
+    # Thousands of ACLs on a name have few principals and fewer hosts, each of which is compared once.
+    principals = {own: matching.is_for(own, request.principal) for own in {b.principal for b in covering}}
+    hosts = {own: matching.comes_from(own, request.host) for own in {b.host for b in covering}}
+    for binding in covering:
+        why_not: list[str] = []
+        if not principals[binding.principal]:
+            why_not.append("principal")
+        if not hosts[binding.host]:
+            why_not.append("host")
+        if not fits_operation(binding, request, settings):
+            why_not.append("operation")
+        yield Finding(binding, not why_not, tuple(why_not))
 
 
 def answer_given(

@@ -56,6 +56,8 @@ _EDITS_SHOWN = 3
 # ACLs named in one address by their keys: web servers take some four thousand characters.
 MOST_LINKED = 40
 _LONGEST_TITLE = 200
+# The least that `_nearest_first` gives an ACL that is for somebody else: it settles nothing, and its principal differs.
+_NEAREST_OF_OTHERS = (True, True, 1, False, True)
 _ANY_HOST = re.compile(r"from \*(?=[\s:,.;]|$)")
 
 
@@ -248,7 +250,11 @@ class Answer:
         ]
 
         def made(start: int, stop: int) -> list[MatchingAcl]:
-            first = heapq.nsmallest(stop, findings, key=self._nearest_first)
+            # Most ACLs on a name are for somebody else, and a page of the nearest ones seldom needs them.
+            own = [found for found in findings if "principal" not in found.why_not]
+            nearer = [found for found in own if self._nearest_first(found) < _NEAREST_OF_OTHERS]
+            among = nearer if len(nearer) >= stop else findings
+            first = heapq.nsmallest(stop, among, key=self._nearest_first)
             return [self._matching_acl(found.binding) for found in first[start:]]
 
         return LazyRows(len(findings), made)
@@ -299,7 +305,7 @@ class Answer:
         by_acls = self.decision.basis in (Basis.ALLOW_ACL, Basis.DENY_ACL)
         return frozenset(self.decision.determining) if by_acls else frozenset()
 
-    def _nearest_first(self, finding: Finding) -> tuple[object, ...]:
+    def _nearest_first(self, finding: Finding) -> tuple[bool, bool, int, bool, bool]:
         fitting = fits(finding, self.decision)
         # To a refusal the ALLOWs that nearly matched are the nearest, to a permission the DENYs.
         far = self.decision.allowed
