@@ -218,6 +218,11 @@ ACLWEB_CLUSTER_HOSTS = env.host_rules("ACLWEB_CLUSTER_HOSTS", default="*")
 # and nowhere else. Empty allows no cluster to log in with tokens, neither on pages nor on the command line.
 ACLWEB_TOKEN_ENDPOINTS = env.token_endpoints("ACLWEB_TOKEN_ENDPOINTS")
 
+# The keytabs, separated by colons, with which clusters may log in by Kerberos (GSSAPI), such as
+# /etc/aclweb/kafka.keytab; the workers must be able to read them. Empty allows none, neither on pages nor on the
+# command line.
+ACLWEB_KEYTABS = env.keytabs("ACLWEB_KEYTABS")
+
 # Seconds between two runs of the log job for a cluster.
 ACLWEB_INSIGHTS_INTERVAL_SECONDS = env.number("ACLWEB_INSIGHTS_INTERVAL_SECONDS", default=3600)
 

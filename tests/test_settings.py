@@ -128,6 +128,8 @@ REFUSED = [
         "https://idp:port/token",
         "ACLWEB_TOKEN_ENDPOINTS has a port that is no number up to 65535",
     ),
+    ("ACLWEB_KEYTABS", "kafka.keytab", "ACLWEB_KEYTABS has 'kafka.keytab'; write whole paths of keytabs"),
+    ("ACLWEB_KEYTABS", "/a:/b/../etc/k", "has '/b/../etc/k'; write whole paths of keytabs"),
     ("ACLWEB_LOG_FOLDERS", "logs", "ACLWEB_LOG_FOLDERS has 'logs'; write whole paths of folders"),
     (
         "ACLWEB_LOG_FOLDERS",

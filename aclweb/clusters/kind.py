@@ -88,7 +88,7 @@ class Connection:
     options: allow-listed client settings by name; they may hold secrets, so they never appear in repr or
     logs. probe_seconds: how long it may take until the first words of a server; None for as long as
     anything else. within: the only hosts that may be connected to, None for any. token_endpoints: the only
-    addresses at which a token may be asked for.
+    addresses at which a token may be asked for. keytabs: the only ones that may be used.
     """
 
     kind: ClusterKind
@@ -98,6 +98,7 @@ class Connection:
     probe_seconds: float | None = None
     within: AllowedHosts | None = None
     token_endpoints: tuple[str, ...] = ()
+    keytabs: tuple[str, ...] = ()
 
     @property
     def probe_timeout(self) -> float:

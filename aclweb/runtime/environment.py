@@ -101,6 +101,17 @@ class Environment:
             _check_ports(name, address, "write https://HOST:PORT/PATH")
         return found
 
+    def keytabs(self, name: str) -> list[str]:
+        """Return absolute paths of files, separated by colons, as they are written; none where none is given."""
+        found = [path.strip() for path in self._given(name).split(":") if path.strip()]
+        for path in found:
+            if not Path(path).is_absolute() or ".." in Path(path).parts:
+                raise ImproperlyConfigured(
+                    f"{name} has {_shown(path)!r}; write whole paths of keytabs, separated by colons, such as "
+                    "/etc/aclweb/kafka.keytab."
+                )
+        return found
+
     def flag(self, name: str, default: bool) -> bool:
         given = self._given(name)
         if not given:

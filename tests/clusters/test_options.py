@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from aclweb.clusters import KINDS, ClusterError, Connection
+from aclweb.clusters import KINDS, ClusterError, ClusterState, Connection
 from aclweb.clusters.admin_api import ADMIN_API
-from aclweb.clusters.connection.options import check_options
+from aclweb.clusters.connection.kerberos import KerberosLogin, Ticket
+from aclweb.clusters.connection.options import check_options, option_faults
 from aclweb.clusters.snapshot import SNAPSHOT
 from aclweb.clusters.zookeeper import ZOOKEEPER
 
@@ -34,7 +37,6 @@ PASTED = [
     "plugin.library.paths",
     "sasl.client.callback.handler.class",
     "sasl.jaas.config",
-    "sasl.kerberos.keytab",
     "sasl.kerberos.kinit.cmd",
     "sasl.login.callback.handler.class",
     "sasl.login.class",
@@ -70,9 +72,71 @@ def test_a_pasted_setting_is_refused_by_name_with_what_to_do_instead(kind, name)
     assert str(caught.value).startswith(f"Setting {name.strip()!r} is refused: ")
 
 
-def test_what_is_pasted_of_kerberos_is_refused_without_a_reason_that_is_none():
-    with pytest.raises(ClusterError, match="Kerberos logins \\(GSSAPI\\) are not offered; use another"):
-        check_options(ADMIN_API, {"sasl.kerberos.keytab": "/etc/aclweb.keytab"})
+KERBEROS = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "GSSAPI",
+    "sasl.kerberos.keytab": "/etc/aclweb/kafka.keytab",
+    "sasl.kerberos.principal": "aclweb/web-1@EXAMPLE.COM",
+}
+
+
+def test_a_kerberos_login_is_read_and_its_service_is_kafka_unless_given():
+    usual = check_options(ADMIN_API, KERBEROS).kerberos
+    other = check_options(ADMIN_API, KERBEROS | {"sasl.kerberos.service.name": "kaffee"}).kerberos
+
+    assert usual == KerberosLogin("/etc/aclweb/kafka.keytab", "aclweb/web-1@EXAMPLE.COM", "kafka")
+    assert (other and other.service) == "kaffee"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"sasl.kerberos.keytab": ""}, "With sasl.mechanism GSSAPI, sasl.kerberos.keytab is missing."),
+        ({"sasl.kerberos.principal": ""}, "With sasl.mechanism GSSAPI, sasl.kerberos.principal is missing."),
+        ({"sasl.kerberos.principal": "aclweb"}, "sasl.kerberos.principal is no principal with its realm"),
+        ({"sasl.kerberos.principal": "a b@X"}, "sasl.kerberos.principal is no principal with its realm"),
+        ({"sasl.kerberos.principal": f"{'a' * 9999}@X"}, "is no principal with its realm"),
+        ({"sasl.kerberos.service.name": "kafka@x"}, "sasl.kerberos.service.name is no name of a service"),
+        ({"sasl.password": "x"}, "Setting sasl.password has no effect with sasl.mechanism GSSAPI"),
+        ({"sasl.mechanism": "PLAIN"}, "Setting sasl.kerberos.keytab has no effect with sasl.mechanism PLAIN"),
+        ({"sasl.kerberos.kinit.cmd": "rm"}, "of Kerberos logins aclweb knows sasl.kerberos.service.name"),
+    ],
+)
+def test_each_fault_of_a_kerberos_login_has_its_sentence(given, sentence):
+    with pytest.raises(ClusterError, match=re.escape(sentence)):
+        check_options(ADMIN_API, KERBEROS | given)
+
+
+@pytest.mark.parametrize(
+    "asked", ["/etc/krb5.keytab", "/etc/aclweb/kafka.keytab/", "/etc/aclweb/../aclweb/kafka.keytab"]
+)
+def test_a_keytab_is_one_that_the_deployment_lists_letter_by_letter(asked):
+    listed = ("/etc/aclweb/kafka.keytab",)
+
+    assert option_faults(ADMIN_API, KERBEROS, (), listed) == ()
+    (fault,) = option_faults(ADMIN_API, KERBEROS | {"sasl.kerberos.keytab": asked}, (), listed)
+
+    assert fault.setting == "sasl.kerberos.keytab"
+    assert "is not allowed; this site may use /etc/aclweb/kafka.keytab." in fault.sentence
+
+
+def test_where_kerberos_is_not_installed_the_login_says_what_is_missing(monkeypatch):
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("aclweb.clusters.connection.kerberos.import_module", absent)
+
+    with pytest.raises(
+        ClusterError, match="need the Python package gssapi and Kerberos' own library"
+    ) as caught:
+        Ticket(KerberosLogin("/etc/aclweb/kafka.keytab", "aclweb@EXAMPLE.COM"))
+
+    assert caught.value.state is ClusterState.LOGIN_REFUSED
+
+
+def test_zookeeper_is_not_logged_in_to_by_kerberos():
+    with pytest.raises(ClusterError, match="aclweb does not log in to ZooKeeper by Kerberos"):
+        check_options(ZOOKEEPER, {"sasl.kerberos.keytab": "/etc/aclweb.keytab"})
 
 
 @pytest.mark.parametrize("name", PASTED)
@@ -111,7 +175,6 @@ def test_a_login_with_a_part_missing_names_the_part(missing):
 @pytest.mark.parametrize(
     ("kind", "mechanism"),
     [
-        (ADMIN_API, "GSSAPI"),
         (ADMIN_API, "AWS_MSK_IAM"),
         (ZOOKEEPER, "OAUTHBEARER"),
         (ADMIN_API, "plain"),

@@ -137,11 +137,11 @@ def test_only_the_key_of_a_mixed_file_is_kept_as_key_and_certificates_as_such():
 
 def test_a_mechanism_that_is_not_offered_is_all_that_is_reported():
     with pytest.raises(ClusterError) as caught:
-        check_options(ADMIN_API, {"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"})
+        check_options(ADMIN_API, {"security.protocol": "SASL_SSL", "sasl.mechanism": "AWS_MSK_IAM"})
 
     assert str(caught.value) == (
-        "Setting sasl.mechanism 'GSSAPI' is not offered; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or "
-        "OAUTHBEARER."
+        "Setting sasl.mechanism 'AWS_MSK_IAM' is not offered; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, "
+        "OAUTHBEARER or GSSAPI."
     )
 
 

@@ -514,6 +514,27 @@ def test_how_id_and_secret_are_sent_is_a_field_and_stays(root, settings):
     assert url_encoded not in connection_of(Cluster.objects.get(slug="prod-eu")).options
 
 
+def test_a_cluster_logs_in_with_a_keytab_that_the_deployment_lists(root, settings):
+    settings.ACLWEB_KEYTABS = ["/etc/aclweb/kafka.keytab"]
+    given = BY_TOKEN | {"mechanism": "GSSAPI", "token_endpoint": "", "token_client": "", "token_secret": "",
+                        "kerberos_principal": "aclweb@EXAMPLE.COM"}  # fmt: skip
+    given = {name: value for name, value in given.items() if not name.startswith("token_")}
+
+    other = root.post(NEW, given | {"keytab": "/etc/krb5.keytab"})
+    nothing = root.post(NEW, given)
+    assert "This keytab is not allowed; choose one of the list." in text(other)
+    assert "With sasl.mechanism GSSAPI, sasl.kerberos.keytab is missing." in text(nothing)
+    assert '<details class="fold" open>' in text(nothing)
+    assert not Cluster.objects.filter(slug="prod-eu").exists()
+
+    root.post(NEW, given | {"keytab": "/etc/aclweb/kafka.keytab"})
+    options = connection_of(Cluster.objects.get(slug="prod-eu")).options
+    assert (options["sasl.kerberos.keytab"], options["sasl.kerberos.principal"]) == (
+        "/etc/aclweb/kafka.keytab",
+        "aclweb@EXAMPLE.COM",
+    )
+
+
 def test_another_mechanism_forgets_the_client_secret(root, settings):
     settings.ACLWEB_TOKEN_ENDPOINTS = [ENDPOINT]
     root.post(NEW, BY_TOKEN)

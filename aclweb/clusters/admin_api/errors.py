@@ -23,6 +23,8 @@ def client_name(options: ClientOptions) -> str:
     """Return who this client is, as the beginning of a sentence."""
     if options.credentials:
         return f"The client {shown(options.credentials.client_id)}"
+    if options.kerberos:
+        return f"The principal {options.kerberos.principal}"
     if options.username:
         return f"The user {shown(options.username)}"
     own = options.certificate_pem
@@ -78,6 +80,12 @@ def login_refused(where: str, options: ClientOptions) -> ClusterError:
         return ClusterError(
             f"The Kafka brokers at {where} refused the token that {asked.endpoint} gave {shown(asked.client_id)}; "
             "check issuer, audience and scope, and that they trust its keys (sasl.oauthbearer.jwks.endpoint.url).",
+            state=ClusterState.LOGIN_REFUSED,
+        )
+    if options.kerberos is not None:
+        return ClusterError(
+            f"The Kafka brokers at {where} refused the Kerberos login of {options.kerberos.principal}; check "
+            "sasl.kerberos.service.name, the clocks, and sasl.kerberos.principal.to.local.rules of the brokers.",
             state=ClusterState.LOGIN_REFUSED,
         )
     return ClusterError(

@@ -11,9 +11,11 @@ from types import TracebackType
 from typing import Any, Self
 
 import kafka.errors as errors
+import kafka.net.sasl as library_sasl
 from kafka import KafkaAdminClient
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
+from kafka.net.sasl.gssapi import SaslMechanismGSSAPI
 from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.net.selector import NetworkSelector
 
@@ -24,7 +26,7 @@ from aclweb.clusters.admin_api.messages import (
 )
 from aclweb.clusters.allowed_hosts import AllowedHosts
 from aclweb.clusters.client import ClusterError
-from aclweb.clusters.connection import Token
+from aclweb.clusters.connection import Ticket, Token
 
 _library_log = logging.getLogger("kafka.net.manager")
 _discard = logging.NullHandler()
@@ -98,6 +100,20 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
 
     def token(self) -> str:
         return self._get().text
+
+
+class _Kerberos(SaslMechanismGSSAPI):  # type: ignore[misc]
+    """The library's login by Kerberos, with the ticket of this connection and not that of the process."""
+
+    def __init__(self, **config: Any) -> None:
+        # Not that of the library: it would take whatever ticket the process has.
+        ticket: Ticket = config["sasl_kerberos_name"]
+        self._is_done = self._is_authenticated = False
+        self.auth_id = f"{ticket.service}@{config['host']}"
+        self._client_ctx, self._next_token = ticket.first_step(config["host"])
+
+
+library_sasl.register_sasl_mechanism("GSSAPI", _Kerberos, overwrite=True)
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]

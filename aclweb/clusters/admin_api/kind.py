@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aclweb.clusters.admin_api.address import split_address
 from aclweb.clusters.admin_api.rights import command_to_grant
 from aclweb.clusters.client import ClusterClient
-from aclweb.clusters.connection import LOGIN_OPTIONS, TOKEN_OPTIONS
+from aclweb.clusters.connection import KERBEROS_OPTIONS, LOGIN_OPTIONS, TOKEN_OPTIONS
 from aclweb.clusters.kind import ClusterKind, Connection
 
 if TYPE_CHECKING:
@@ -41,11 +41,12 @@ ADMIN_API = ClusterKind(
     normalised=_normalised,
     options=LOGIN_OPTIONS
     | TOKEN_OPTIONS
+    | KERBEROS_OPTIONS
     | {
         "client.id": "the name under which the brokers' logs know this client",
         "request.timeout.ms": "how long a write may take, in milliseconds",
     },
-    mechanisms=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"),
+    mechanisms=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"),
     signs_in_as=_signs_in_as,
     command_to_grant=command_to_grant,
     can_write=True,

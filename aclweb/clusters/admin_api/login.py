@@ -17,6 +17,8 @@ def principal_of(
     """
     if token is not None and token.subject is None:
         return None
+    if options.kerberos is not None:
+        return _by_kerberos(options.kerberos.principal, options, settings)
     own = options.certificate_pem
     by_subject = own is not None and not options.uses_sasl
     if (settings is None and by_subject) or (settings is not None and settings.listeners_differ):
@@ -35,5 +37,16 @@ def principal_of(
         else BrokerSettings(
             ssl_rules=settings.ssl_rules, principal_builder=settings.principal_builder or None
         )
+    )
+    return identify(client, naming).principal
+
+
+def _by_kerberos(principal: str, options: ClientOptions, settings: ClusterSettings | None) -> str | None:
+    """Return what the brokers' rules make of a Kerberos principal; their default realm is not among what they show."""
+    if settings is None or settings.kerberos_rules is None or settings.listeners_differ:
+        return None
+    client = Client(Protocol(options.protocol), mechanism=options.mechanism, authorization_id=principal)
+    naming = BrokerSettings(
+        kerberos_rules=settings.kerberos_rules, principal_builder=settings.principal_builder or None
     )
     return identify(client, naming).principal

@@ -25,12 +25,14 @@ from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import (
     Endpoint,
     Probes,
+    Ticket,
     Token,
     check_options,
     none_reachable,
     tls_context,
     tokens,
     why_no_endpoint,
+    why_no_keytab,
     wrongly_advertised,
 )
 from aclweb.clusters.kind import Connection
@@ -82,6 +84,7 @@ class Session:
         self.nodes: tuple[Node, ...] = ()
         first = self._first_broker()
         self.token = self._token()
+        self._ticket = self._kerberos_ticket(first)
         self._kafka = self._open(first)
         try:
             self.nodes = self._nodes_from(first)
@@ -111,6 +114,20 @@ class Session:
         if refused := why_no_endpoint(asked.endpoint, self._connection.token_endpoints):
             raise ClusterError(refused, state=ClusterState.LOGIN_REFUSED)
         return tokens.get(asked, self.timeout_seconds)
+
+    def _kerberos_ticket(self, first: str) -> Ticket | None:
+        """Return the Kerberos ticket to log in with, None where the login takes none; raises ClusterError without one.
+
+        The KDC is asked here for what the first broker needs, so that the library finds it at hand.
+        """
+        asked = self.options.kerberos
+        if asked is None:
+            return None
+        if refused := why_no_keytab(asked.keytab, self._connection.keytabs):
+            raise ClusterError(refused, state=ClusterState.LOGIN_REFUSED)
+        ticket = Ticket(asked)
+        ticket.first_step(first.rpartition(":")[0])
+        return ticket
 
     def _nodes_from(self, first: str) -> tuple[Node, ...]:
         """Return the brokers of the cluster, that which answered first before the others.
@@ -148,6 +165,9 @@ class Session:
             settings["sasl_oauth_token_provider"] = TokenProvider(
                 partial(tokens.get, options.credentials, self.timeout_seconds)
             )
+        elif self._ticket is not None:
+            settings["sasl_mechanism"] = options.mechanism
+            settings["sasl_kerberos_name"] = self._ticket
         elif options.uses_sasl:
             settings["sasl_mechanism"] = options.mechanism
             settings["sasl_plain_username"] = options.username

@@ -2,14 +2,20 @@
 
 from aclweb.clusters.connection.connect_errors import none_reachable, wrongly_advertised
 from aclweb.clusters.connection.java_client import java_settings
+from aclweb.clusters.connection.kerberos import MECHANISM as BY_KERBEROS
+from aclweb.clusters.connection.kerberos import Ticket, why_no_keytab
 from aclweb.clusters.connection.oauth import MECHANISM as BY_TOKEN
 from aclweb.clusters.connection.oauth import Token, tokens, why_no_endpoint
 from aclweb.clusters.connection.options import (
     CLIENT_ID,
     CLIENT_SECRET,
     ENDPOINT,
+    KERBEROS_OPTIONS,
+    KEYTAB,
     LOGIN_OPTIONS,
+    PRINCIPAL,
     SCOPE,
+    SERVICE,
     TOKEN_OPTIONS,
     URLENCODE,
     ClientOptions,
@@ -31,13 +37,18 @@ from aclweb.clusters.connection.options_file import (
 from aclweb.clusters.connection.reachability import Endpoint, Probes
 
 __all__ = [
+    "BY_KERBEROS",
     "BY_TOKEN",
     "CLIENT_ID",
     "CLIENT_SECRET",
     "ENDPOINT",
+    "KERBEROS_OPTIONS",
+    "KEYTAB",
     "LARGEST_FILE",
     "LOGIN_OPTIONS",
+    "PRINCIPAL",
     "SCOPE",
+    "SERVICE",
     "TOKEN_OPTIONS",
     "URLENCODE",
     "ClientOptions",
@@ -45,6 +56,7 @@ __all__ = [
     "OptionsFileError",
     "PemFiles",
     "Probes",
+    "Ticket",
     "Token",
     "check_options",
     "java_settings",
@@ -59,5 +71,6 @@ __all__ = [
     "uses_tls",
     "why_exposed",
     "why_no_endpoint",
+    "why_no_keytab",
     "wrongly_advertised",
 ]

@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aclweb.clusters.client import ClusterError, ClusterState
-from aclweb.clusters.connection import oauth, pem
+from aclweb.clusters.connection import kerberos, oauth, pem
+from aclweb.clusters.connection.kerberos import KerberosLogin
 from aclweb.clusters.connection.oauth import ClientCredentials
 from aclweb.clusters.connection.pem import Fault
 from aclweb.clusters.kind import ClusterKind
@@ -55,8 +56,20 @@ TOKEN_OPTIONS = {
     URLENCODE: "true or false",
     pem.TOKEN_CA: "the certificates to trust there, as PEM text",
 }
+SERVICE = "sasl.kerberos.service.name"
+KEYTAB = "sasl.kerberos.keytab"
+PRINCIPAL = "sasl.kerberos.principal"
+# What brokers that log clients in by Kerberos need to be spoken to.
+KERBEROS_OPTIONS = {
+    SERVICE: f"the first part of the brokers' principals; {kerberos.USUAL_SERVICE} unless given",
+    KEYTAB: "the file with this client's key",
+    PRINCIPAL: "this client's principal, with its realm",
+}
 _PASSWORD_LOGIN = ("sasl.username", "sasl.password")
 _TOKEN_LOGIN = (ENDPOINT, CLIENT_ID, CLIENT_SECRET)
+# What each mechanism must have, and all that it may have; any other is one with a password.
+_NEEDED = {oauth.MECHANISM: _TOKEN_LOGIN, kerberos.MECHANISM: (KEYTAB, PRINCIPAL)}
+_OWN = {oauth.MECHANISM: tuple(TOKEN_OPTIONS), kerberos.MECHANISM: tuple(KERBEROS_OPTIONS)}
 _LONGEST_VALUE = 65_536
 
 # What people paste, and how the same is said here. Searched in this order.
@@ -76,10 +89,7 @@ _INSTEAD = (
     ("ssl.certificate.location", "write ssl.certificate.pem=@FILE"),
     ("ssl.key.location", "write ssl.key.pem=@FILE"),
     ("enable.ssl.certificate.verification", "certificates are always verified"),
-    (
-        "sasl.kerberos",
-        "Kerberos logins (GSSAPI) are not offered; use another sasl.mechanism or a client certificate",
-    ),
+    ("sasl.kerberos", f"of Kerberos logins aclweb knows {', '.join(KERBEROS_OPTIONS)}"),
     (
         "sasl.oauthbearer",
         f"of OAuth logins aclweb knows the client credentials grant, with {', '.join(TOKEN_OPTIONS)}",
@@ -109,6 +119,8 @@ class ClientOptions:
     key_password: str | None = field(default=None, repr=False)
     # With OAUTHBEARER, how to get a token.
     credentials: ClientCredentials | None = None
+    # With GSSAPI, whose keytab.
+    kerberos: KerberosLogin | None = None
     client_id: str = "aclweb"
     request_timeout_seconds: float | None = None
 
@@ -138,6 +150,7 @@ def check_options(kind: ClusterKind, options: Mapping[str, str]) -> ClientOption
         key_pem=given.get("ssl.key.pem"),
         key_password=given.get("ssl.key.password"),
         credentials=_credentials(given),
+        kerberos=_kerberos(given),
         client_id=given.get("client.id", "aclweb"),
         request_timeout_seconds=int(timeout) / 1000 if timeout else None,
     )
@@ -156,14 +169,26 @@ def _credentials(given: Mapping[str, str]) -> ClientCredentials | None:
     )
 
 
+def _kerberos(given: Mapping[str, str]) -> KerberosLogin | None:
+    if given.get("sasl.mechanism") != kerberos.MECHANISM:
+        return None
+    return KerberosLogin(given[KEYTAB], given[PRINCIPAL], given.get(SERVICE, kerberos.USUAL_SERVICE))
+
+
 def option_faults(
-    kind: ClusterKind, options: Mapping[str, str], token_endpoints: tuple[str, ...] = ()
+    kind: ClusterKind,
+    options: Mapping[str, str],
+    token_endpoints: tuple[str, ...] = (),
+    keytabs: tuple[str, ...] = (),
 ) -> tuple[Fault, ...]:
     """Return what is wrong with the settings; none of them repeats a value that may be secret.
 
-    token_endpoints: where the deployment lets tokens be asked for.
+    token_endpoints: where the deployment lets tokens be asked for. keytabs: those that it lets be used.
     """
     given, _, faults = _read(kind, options)
+    if KEYTAB in given and not any(fault.setting == KEYTAB for fault in faults):
+        refused = kerberos.why_no_keytab(given[KEYTAB], keytabs)
+        faults += [Fault(KEYTAB, refused)] if refused else []
     if ENDPOINT in given and not any(fault.setting == ENDPOINT for fault in faults):
         refused = oauth.why_no_endpoint(given[ENDPOINT], token_endpoints)
         faults += [Fault(ENDPOINT, refused)] if refused else []
@@ -246,6 +271,8 @@ def _refusal(name: str, kind: ClusterKind) -> str:
     instead = known[1] if known is not None else f"aclweb knows only {', '.join(kind.options)}"
     if known is not None and known[0] == "sasl.oauthbearer" and oauth.MECHANISM not in kind.mechanisms:
         instead = f"{kind.called} logs nobody in by tokens"
+    if known is not None and known[0] == "sasl.kerberos" and kerberos.MECHANISM not in kind.mechanisms:
+        instead = f"aclweb does not log in to {kind.called} by Kerberos"
     if not kind.options:
         instead = f"a cluster read from {kind.source} has no settings"
     # What only begins like a setting may go on like a key.
@@ -264,11 +291,12 @@ def _login_faults(mechanisms: tuple[str, ...], given: Mapping[str, str], protoco
         # Another mechanism needs other settings, so what is missing for ours is no fault yet.
         sentence = f"Setting sasl.mechanism{_quoted(mechanism)} is not offered; use {_or(mechanisms)}."
         return [Fault(name, sentence)]
-    by_token = mechanism == oauth.MECHANISM
-    needed, others = (_TOKEN_LOGIN, _PASSWORD_LOGIN) if by_token else (_PASSWORD_LOGIN, tuple(TOKEN_OPTIONS))
+    needed = _NEEDED.get(mechanism or "", _PASSWORD_LOGIN)
+    own = _OWN.get(mechanism or "", _PASSWORD_LOGIN)
+    others = [each for each in (*_PASSWORD_LOGIN, *TOKEN_OPTIONS, *KERBEROS_OPTIONS) if each not in own]
     faults += [
         Fault(each, f"With security.protocol {protocol}, {each} is missing.")
-        if mechanism is None or not by_token
+        if mechanism not in _NEEDED
         else Fault(each, f"With sasl.mechanism {mechanism}, {each} is missing.")
         for each in needed
         if each not in given
@@ -279,7 +307,18 @@ def _login_faults(mechanisms: tuple[str, ...], given: Mapping[str, str], protoco
             for each in others
             if each in given
         ]
-    return [*faults, *(_token_faults(given) if by_token else ())]
+    if mechanism == kerberos.MECHANISM:
+        faults += _kerberos_faults(given)
+    return [*faults, *(_token_faults(given) if mechanism == oauth.MECHANISM else ())]
+
+
+def _kerberos_faults(given: Mapping[str, str]) -> Iterator[Fault]:
+    if PRINCIPAL in given and not kerberos.is_principal(given[PRINCIPAL]):
+        yield Fault(
+            PRINCIPAL, f"Setting {PRINCIPAL} is no principal with its realm, such as aclweb@EXAMPLE.COM."
+        )
+    if SERVICE in given and not kerberos.is_service(given[SERVICE]):
+        yield Fault(SERVICE, f"Setting {SERVICE} is no name of a service, such as kafka.")
 
 
 def _token_faults(given: Mapping[str, str]) -> Iterator[Fault]:

@@ -324,7 +324,8 @@ def _set(cluster: Cluster, settings: Mapping[str, Any], faults: dict[str, str]) 
             AuthorizerSettings(authorizer=cluster.authorizer, kafka_version=cluster.kafka_version)
         except AclError as error:
             faults["kafka_version"] = str(error)
-    for fault in option_faults(source, cluster.options, tuple(site.ACLWEB_TOKEN_ENDPOINTS)):
+    allowed = tuple(site.ACLWEB_TOKEN_ENDPOINTS), tuple(site.ACLWEB_KEYTABS)
+    for fault in option_faults(source, cluster.options, *allowed):
         name = fault.setting or "options"
         faults[name] = f"{faults[name]} {fault.sentence}" if name in faults else fault.sentence
     if faults:

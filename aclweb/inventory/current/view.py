@@ -337,6 +337,7 @@ def connection_of(cluster: Cluster) -> Connection:
         timeout_seconds=float(settings.ACLWEB_CLUSTER_TIMEOUT_SECONDS),
         within=AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS) if cluster.held_to_hosts else None,
         token_endpoints=tuple(settings.ACLWEB_TOKEN_ENDPOINTS),
+        keytabs=tuple(settings.ACLWEB_KEYTABS),
     )
 
 

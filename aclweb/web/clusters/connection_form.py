@@ -19,12 +19,17 @@ from aclweb.changes import moving
 from aclweb.changes.models import Move
 from aclweb.clusters import AllowedHosts, ClusterKind
 from aclweb.clusters.connection import (
+    BY_KERBEROS,
     BY_TOKEN,
     CLIENT_ID,
     CLIENT_SECRET,
     ENDPOINT,
+    KERBEROS_OPTIONS,
+    KEYTAB,
     LARGEST_FILE,
+    PRINCIPAL,
     SCOPE,
+    SERVICE,
     TOKEN_OPTIONS,
     URLENCODE,
     OptionsFileError,
@@ -57,12 +62,15 @@ SETTINGS = {
     "token_scope": SCOPE,
     "token_ca": pem.TOKEN_CA,
     "token_urlencode": URLENCODE,
+    "keytab": KEYTAB,
+    "kerberos_principal": PRINCIPAL,
+    "kerberos_service": SERVICE,
     "client_id": "client.id",
     "timeout": "request.timeout.ms",
 }
 # Beside this form may stand what is declared, where `authorizer` is whether brokers use one.
 _FIELD_OF = {setting: name for name, setting in SETTINGS.items()} | {"authorizer": "authorizer_class"}
-_LOGIN = ("sasl.mechanism", "sasl.username", "sasl.password", *TOKEN_OPTIONS)
+_LOGIN = ("sasl.mechanism", "sasl.username", "sasl.password", *TOKEN_OPTIONS, *KERBEROS_OPTIONS)
 _KEPT_WHERE_EMPTY = ("sasl.password", CLIENT_SECRET, *pem.PEM_SETTINGS, pem.KEY_PASSWORD)
 
 
@@ -178,6 +186,28 @@ class ConnectionForm(forms.Form):
     without_token_ca = forms.BooleanField(
         label="Trust public authorities at the token endpoint instead of the stored one", required=False
     )
+    keytab = forms.ChoiceField(
+        label="Keytab",
+        required=False,
+        widget=forms.Select(attrs=_SELECT),
+        help_text=f"{KEYTAB}: one of those that ACLWEB_KEYTABS lists.",
+        error_messages={
+            "invalid_choice": "This keytab is not allowed; choose one of the list. Whoever runs the site adds others "
+            "to ACLWEB_KEYTABS."
+        },
+    )
+    kerberos_principal = forms.CharField(
+        label="Principal",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "aclweb@EXAMPLE.COM"}),
+        help_text=f"{PRINCIPAL}: this client in the keytab, with its realm.",
+    )
+    kerberos_service = forms.CharField(
+        label="Service of the brokers",
+        required=False,
+        widget=forms.TextInput(attrs=_NAME | {"placeholder": "kafka"}),
+        help_text=f"{SERVICE}: the first part of the brokers' principals.",
+    )
     client_id = forms.CharField(
         label="Client id",
         required=False,
@@ -246,6 +276,10 @@ class ConnectionForm(forms.Form):
             stored = [self.stored[ENDPOINT]] if ENDPOINT in self.stored else []
             endpoints = dict.fromkeys([*settings.ACLWEB_TOKEN_ENDPOINTS, *stored])
             self._offer("token_endpoint", [("", "none"), *((one, one) for one in endpoints)])
+        if KEYTAB in kind.options:
+            stored = [self.stored[KEYTAB]] if KEYTAB in self.stored else []
+            keytabs = dict.fromkeys([*settings.ACLWEB_KEYTABS, *stored])
+            self._offer("keytab", [("", "none"), *((one, one) for one in keytabs)])
         self._offer("authorizer_class", Cluster.Authorizer.choices)
         if "address" in self.fields:
             self.fields["address"].widget.attrs["placeholder"] = kind.address_form
@@ -333,7 +367,7 @@ class ConnectionForm(forms.Form):
         }
         found = {setting: value for setting, value in given.items() if value}
         stays = {setting for setting in _KEPT_WHERE_EMPTY if not found.get(setting)}
-        if found.get("sasl.mechanism", BY_TOKEN) == BY_TOKEN:
+        if found.get("sasl.mechanism", BY_TOKEN) in (BY_TOKEN, BY_KERBEROS):
             stays.discard("sasl.password")
         if found.get("sasl.mechanism") != BY_TOKEN:
             stays -= {CLIENT_SECRET, pem.TOKEN_CA}
@@ -408,6 +442,14 @@ class ConnectionForm(forms.Form):
     def has_token_errors(self) -> bool:
         """Whether a sentence is at one of the fields of tokens."""
         return any(name.startswith("token_") for name in self.errors)
+
+    @property
+    def shows_kerberos(self) -> bool:
+        """Whether the login that is shown is one by Kerberos, or a sentence is at one of its fields."""
+        chosen = "mechanism" in self.fields and self["mechanism"].value() == BY_KERBEROS
+        return chosen or any(
+            name in self.errors for name in ("keytab", "kerberos_principal", "kerberos_service")
+        )
 
     def compare(self, actor: User) -> Move | None:
         """Have a worker read the cluster so and compare it with what is stored; None where a field is wrong."""
