@@ -42,7 +42,7 @@ def principal_of(
 
 
 def _by_kerberos(principal: str, options: ClientOptions, settings: ClusterSettings | None) -> str | None:
-    """Return what the brokers' rules make of a Kerberos principal; their default realm is not among what they show."""
+    """Return what the brokers' mapping rules make of a Kerberos principal; they do not show their default realm."""
     if settings is None or settings.kerberos_rules is None or settings.listeners_differ:
         return None
     client = Client(Protocol(options.protocol), mechanism=options.mechanism, authorization_id=principal)
