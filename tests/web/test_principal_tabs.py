@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 
+from aclweb.acl.notation import binding_key
 from aclweb.insights.denial_marks import mark
 from aclweb.inventory.models import Cluster
 from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
@@ -185,3 +186,46 @@ def test_clients_without_a_name_are_among_those_that_become_anonymous(read_clust
 
     assert told in names_shown(browser, "/c/test-eu/principal/?name=User:ANONYMOUS&tab=names")
     assert told not in names_shown(browser)
+
+
+def test_a_principal_is_told_how_many_of_its_acls_no_request_needed(given, signed_in, ada):  # noqa: F811
+    loaded = given(requests=REQUESTS)
+    browser = signed_in(ada)
+
+    page = browser.get(PAGE)
+
+    own = page.context["access"].own
+    listed = browser.get(f"/c/{loaded.cluster.slug}/acls/?principal=User:bob&use=unused").context["page"]
+    used = page.context["used"]
+    assert (used.total, used.unknown) == (len(own), 0)
+    assert used.unused == listed.paginator.count > 0
+    assert f"{used.unused} of its {used.total} ACLs" in page.text
+    states = {
+        right.acl: page.context["uses"][binding_key(right.acl)].state
+        for row in page.context["rows"]
+        for right in row.rights
+    }
+    assert sum(states[acl] == "unused" for acl in own) == used.unused
+    assert (
+        page.text.count('data-use="unused"') == sum(each == "unused" for each in states.values()) + 1
+    )  # the legend
+
+
+def test_without_a_log_nobody_can_tell_which_acls_are_used(read_cluster, signed_in, ada):  # noqa: F811
+    page = signed_in(ada).get(PAGE)
+
+    assert page.context["used"].unknown == page.context["used"].total
+    assert "no authorizer log has been read" in page.text
+    assert "was not used" not in page.text
+    assert "were not used" not in page.text
+
+
+def test_a_super_user_needs_no_acl(read_cluster, signed_in, ada):  # noqa: F811
+    Cluster.objects.filter(pk=read_cluster.pk).update(super_users="User:root")
+
+    page = signed_in(ada).get("/c/test-eu/principal/?name=User:root")
+
+    without = [row for row in page.context["rows"] if row.binding is None]
+    assert {row.resource_type.name for row in without} >= {"TOPIC", "CLUSTER"}
+    assert "no ACL is needed" in page.text
+    assert not any(right.idle for row in page.context["rows"] for right in row.rights)
