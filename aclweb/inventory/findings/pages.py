@@ -168,12 +168,14 @@ class Findings:
     @property
     def can_go(self) -> FindingPage:
         """What can all go at once without changing a decision."""
-        return FindingPage(self._found.filter(can_go=True))
+        kinds = Counter({kind: number for kind, number in self._open.items() if kind.can_go})
+        return FindingPage(self._found.filter(can_go=True), kinds)
 
     @property
     def proposals(self) -> FindingPage:
         """The ACLs that could each replace several."""
-        return FindingPage(self._found.filter(is_proposal=True))
+        kinds = Counter({kind: number for kind, number in self._open.items() if kind.is_proposal})
+        return FindingPage(self._found.filter(is_proposal=True), kinds)
 
     @property
     def left_out(self) -> FindingPage:
