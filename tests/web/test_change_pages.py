@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -337,3 +338,24 @@ def test_who_has_approved_is_not_said_to_be_able_to(waiting, cluster, ben, dot, 
     page = signed_in(dot).get(address(waiting))
 
     assert [person.username for person in page.context["page"].reviewers] == ["dot"]
+
+
+def test_a_long_change_lists_some_acls_and_all_where_some_are_chosen(cluster, ada, ben, signed_in):
+    with FakeCluster(bindings=[], topics=["orders"]) as fake:
+        sync(cluster, client=fake)
+    cluster.refresh_from_db()
+    many = tuple(allow(f"User:u{number:02}", "READ", "orders") for number in range(40))
+    change = review.request(cluster=cluster, author=ada, title="Many", delta=Delta(add=many))
+    browser, page_of = signed_in(ben), address(change)
+
+    def listed(query: str = "") -> int:
+        return browser.get(page_of + query).content.decode().count('class="step-comment"')
+
+    assert listed() == 10
+    assert "The first 10 of 40." in browser.get(page_of).content.decode()
+    assert listed("?acls=all") == 40
+    page = browser.get(f"{page_of}?only=30").content.decode()
+    assert page.count('class="step-comment"') == 40
+    assert re.search(r'name="only" value="30"[^>]* checked', page)
+    assert '<input type="hidden" name="acls" value="all">' in page
+    assert len(browser.get(page_of).content) < 50 * 1024

@@ -74,7 +74,7 @@ def page_of(read_cluster, cho, signed_in):  # noqa: F811
     def page(address: str) -> str:
         answer = client.get(address)
         assert answer.status_code == 200
-        return answer.content.decode()
+        return answer.getvalue().decode()
 
     return page
 

@@ -15,7 +15,7 @@ from aclweb.clusters import Known
 from aclweb.inventory.access import PrincipalAccess, Reach
 from aclweb.inventory.current import ClusterView
 
-NAMES_SHOWN = 8  # of those that a row reaches
+NAMES_SHOWN = 4  # of those that a row reaches
 
 OWN, ANY, DENY = "own", "any", "deny"
 SHOWS = (OWN, ANY, DENY)

@@ -42,7 +42,7 @@ from aclweb.web.shell.as_of import AsOf
 from aclweb.web.shell.paging import page_of
 
 FIELD = "tab"
-ROWS_SHOWN = 15
+ROWS_SHOWN = 12
 OWN_COUNTED = 500  # whose own ACLs are more, of that principal nothing is counted
 HOSTS_SHOWN = 8
 GROUPS_SHOWN = 8

@@ -29,7 +29,8 @@ from aclweb.web.shell.paging import page_asked, page_of
 
 FOLDS_A_PAGE = 25
 # ACLs of one step that a page lists before it asks; all of them are one link away.
-ACLS_SHOWN = 100
+ACLS_SHOWN = 10
+COMMANDS_SHOWN = 10
 _PLACE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
@@ -211,7 +212,7 @@ def _page(
         "change": change,
         "page": shown,
         "is_now": is_now,
-        "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
+        **_how_many(request.GET),
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
         **_differences(shown, impact, request.GET),
@@ -241,12 +242,23 @@ def _page(
     )
 
 
+def _how_many(asked: QueryDict) -> dict[str, Any]:
+    """Return how many ACLs of each step are shown, and how many commands; all ACLs where some of them are chosen."""
+    every = asked.get("acls") == "all" or "only" in asked
+    return {
+        "items_shown": ":" if every else f":{ACLS_SHOWN}",
+        "acls_shown": None if every else ACLS_SHOWN,
+        "commands_shown": f":{COMMANDS_SHOWN}",
+        "most_commands": COMMANDS_SHOWN,
+    }
+
+
 def _kept_page(request: HttpRequest, kept: queries.KeptChange) -> HttpResponse:
     """Show a change of a removed cluster as it is kept, to whoever audits it: nobody can act on it any more."""
     context = {
         "change": kept.change,
         "page": kept,
-        "items_shown": ":" if request.GET.get("acls") == "all" else f":{ACLS_SHOWN}",
+        **_how_many(request.GET),
     }
     return render_page(request, "changes/kept.html", None, context, section="changes")
 
