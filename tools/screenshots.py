@@ -26,7 +26,14 @@ OUT = Path(__file__).resolve().parent.parent / "docs" / "screenshots"
 SIZES = {1440: 900, 390: 844}
 THEMES = ("light", "dark")
 TALLEST = {1440: 1300, 390: 1600}  # pixels; what lies below is more of the same
-_NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+_NAMES = (
+    "chromium",
+    "chromium-headless-shell",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+)
 
 _RULE = {
     "resource_type": "TOPIC",
