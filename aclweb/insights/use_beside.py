@@ -19,10 +19,10 @@ from aclweb.acl.model import PermissionType, ResourceType
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load
-from aclweb.insights.unused import NO_LOG, dated, evidence_of, is_unused
+from aclweb.insights.unused import NO_LOG, evidence_of, is_unused
 from aclweb.insights.window import Window, evidence_in_days
 from aclweb.inventory.current import in_force
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.models import Cluster, Revision, StoredAcl, stored_in_force
 
 TOPICS, PRINCIPALS, ACLS = "topics", "principals", "acls"
 KINDS = (TOPICS, PRINCIPALS, ACLS)
@@ -216,28 +216,30 @@ def _of_acls(load: Load | None, most: int) -> tuple[dict[str, tuple[int, datetim
     return {key: (requests, last_at) for key, requests, last_at in found[:most]}, len(found) <= most
 
 
-_Fact = tuple[str, int, datetime]
-"""Permission of an ACL in force, and number and time of the revision that added it."""
+_Fact = tuple[str, int]
+"""Permission of an ACL in force, and the key of the revision that added it."""
 
 
 def _facts(cluster: Cluster, keys: Sequence[str]) -> dict[str, _Fact]:
     """Return what is known of those that are in force on the cluster, by key."""
-    return {
-        key: (permission, number, at)
-        for some in _parts(keys)
-        for key, permission, number, at in dated(cluster, some)
-    }
+    here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
+    rows = (
+        here.filter(key__in=some).values_list("key", "permission_type", "added_in") for some in _parts(keys)
+    )
+    return {key: (permission, added_in) for some in rows for key, permission, added_in in some}
 
 
 def _idle(load: Load | None, facts: Mapping[str, _Fact]) -> frozenset[str]:
     """Return the keys of those of a cluster's ACLs that its log calls unused; as `unused_acls`."""
-    if load is None:
+    if load is None or not facts:
         return frozenset()
     evidence = evidence_of(load)
+    # Many ACLs have few revisions: a time of each row would cost more than all else here.
+    added = Revision.objects.in_bulk({added_in for _, added_in in facts.values()})
     open_keys = [
         key
-        for key, (permission, number, at) in facts.items()
-        if is_unused(evidence, PermissionType[permission], number, at)
+        for key, (permission, added_in) in facts.items()
+        if is_unused(evidence, PermissionType[permission], added[added_in].number, added[added_in].read_at)
     ]
     settles = Q(requests__gt=0) | Q(needed__gt=0)
     used = (AclUse.objects.filter(settles, load=load, key__in=some) for some in _parts(open_keys))

@@ -64,9 +64,12 @@ class HeldRights:
     def __iter__(self) -> Iterator[HeldRight]:
         for each in self._masks:
             kind = each.kind
+            bits = [(operation, 1 << operation.code) for operation in each.operations]
             for name, mask in each:
-                for operation in each.operations:
-                    if mask >> operation.code & 1:
+                if not mask:
+                    continue
+                for operation, bit in bits:
+                    if mask & bit:
                         yield HeldRight(kind, name, operation, self._lines.get((kind, name, operation), 0))
 
     @property
