@@ -41,13 +41,15 @@ def keep_counts() -> int:
     newest: dict[int, Any] = {}
     for load in loads:
         newest.setdefault(load.cluster_id, load)
-    waiting = [load for load in newest.values() if not is_counted(load)]
-    for load in waiting:
-        cluster = Cluster.objects.get(pk=load.cluster_id)
+    waiting = {key: load for key, load in newest.items() if not is_counted(load)}
+    # A removed cluster is not among these, and keeps its loads until a worker has deleted them.
+    clusters = Cluster.objects.in_bulk(waiting)
+    for key, cluster in clusters.items():
+        load = waiting[key]
         if cluster.revision_id == load.acls_of:
             number = unused_count(cluster, load, evidence_of(load))
             Load.objects.filter(pk=load.pk).update(unused=number, unused_by=_counted_by(load))
-    return len(waiting)
+    return len(clusters)
 
 
 def _counted_by(load: Any) -> str:

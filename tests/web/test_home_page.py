@@ -17,6 +17,7 @@ from aclweb.insights import unused_counts
 from aclweb.insights.broker_days import denied_lines
 from aclweb.insights.load import load
 from aclweb.insights.models import Load, LogDay, RetiredBroker
+from aclweb.inventory.admin import removing
 from aclweb.inventory.findings import lint_run
 from aclweb.inventory.models import Cluster, PostureDay, Revision
 from aclweb.inventory.sync.run import sync
@@ -279,3 +280,14 @@ def test_unused_acls_are_those_of_the_list_and_counted_again_where_something_mov
         cluster=read_cluster, broker="b", since=timezone.now().date(), set_by="dot", set_at=timezone.now()
     )
     assert unused_counts.keep_counts() == 1
+
+
+def test_a_removed_cluster_does_not_end_the_counting_for_the_others(
+    read_cluster, two_weeks_will_do, tmp_path  # noqa: F811
+):  # fmt: skip
+    load(write_result(tmp_path / "usage", BINDINGS, requests=REQUESTS), read_cluster)
+    kept = Load.objects.get()
+    removing.remove(actor="root", cluster=read_cluster, confirmed=read_cluster.name)
+
+    assert Load.objects.get(current=True) == kept  # no worker has deleted it yet
+    assert unused_counts.keep_counts() == 0
