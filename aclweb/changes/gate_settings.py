@@ -13,6 +13,7 @@ from aclweb.acl.model import shown
 from aclweb.audit import trail
 from aclweb.changes import policy
 from aclweb.changes.models import PolicyGate
+from aclweb.inventory.admin import owners
 from aclweb.inventory.models import Cluster
 
 trail.register(
@@ -24,6 +25,15 @@ MOST_APPROVALS = 10
 LONGEST_PREFIX = 249
 MOST_GATES = 50
 """Of one cluster: each page of a change that waits asks all of them."""
+
+
+_OF_A_TOOL = "prefix of principals or names that the tool manages, such as User:app-"
+_NEEDS = {
+    PolicyGate.Kind.NO_NEW_ACCESS: "prefix of the names that it guards, such as payments.",
+    PolicyGate.Kind.LABELLED: "label of the names that it guards, such as restricted, in the place of the prefix.",
+    PolicyGate.Kind.MANAGED: _OF_A_TOOL,
+    PolicyGate.Kind.MANAGED_REFUSED: _OF_A_TOOL,
+}
 
 
 class GateError(Exception):
@@ -75,10 +85,10 @@ def _check(kind: str, approvals: int, name_prefix: str) -> None:
         faults["approvals"] = f"{approvals} is no number of approvals; use 1 to {MOST_APPROVALS}."
     if kind in PolicyGate.WITH_PREFIX:
         if not name_prefix:
+            faults["name_prefix"] = f"This gate needs the {_NEEDS[PolicyGate.Kind(kind)]}"
+        elif kind == PolicyGate.Kind.LABELLED and not owners.is_label(name_prefix):
             faults["name_prefix"] = (
-                "This gate needs the prefix of the names that it guards, such as payments."
-                if kind == PolicyGate.Kind.NO_NEW_ACCESS
-                else "This gate needs the prefix of principals or names that the tool manages, such as User:app-"
+                f"{shown(name_prefix)} is no label; use letters a to z, digits, - and _, such as restricted."
             )
         elif len(name_prefix) > LONGEST_PREFIX:
             faults["name_prefix"] = (

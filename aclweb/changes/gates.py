@@ -26,13 +26,14 @@ from aclweb.acl.model import (
     number_of,
     shown,
 )
-from aclweb.acl.simulate import Group, Impact, described, plain, which, who
+from aclweb.acl.simulate import Group, Impact, NameAxis, described, plain, which, who
 from aclweb.changes import policy
 from aclweb.changes.models import PolicyGate
 from aclweb.changes.notes import changes_own_rights, own_principal
 from aclweb.changes.replaying import replay_of
 from aclweb.insights.replay import Flip, Replay
 from aclweb.inventory.current import ClusterView
+from aclweb.inventory.lists import OwnerBook
 
 _Kind = PolicyGate.Kind
 
@@ -201,9 +202,31 @@ def _not_own_rights(edit: _Edit, _: PolicyGate) -> _Answer:
 
 
 def _no_new_access(edit: _Edit, gate: PolicyGate) -> _Answer:
+    prefix = gate.name_prefix
+    found = _access_to(edit, lambda kind: _classes_with(edit, kind, prefix))
+    return found or (State.MET, f"Nobody gets access to names that start with {shown(prefix)}.")
+
+
+def _no_access_to_labelled(edit: _Edit, gate: PolicyGate) -> _Answer:
+    label, cluster = gate.name_prefix, edit.view.cluster
+    book = OwnerBook(cluster, *(kind.name for kind in _LABELLED_TYPES))
+    rows = book.with_label(label)
+    if not rows:
+        return (
+            State.MET,
+            f"No topic, group or transactional id of {cluster.name} has the label {shown(label)}.",
+        )
+    found = _access_to(edit, lambda kind: _classes_labelled(edit, kind, book, label))
+    return found or (State.MET, f"Nobody gets access to names with the label {shown(label)}.")
+
+
+def _access_to(edit: _Edit, guarded: Callable[[ResourceType], int]) -> _Answer | None:
+    """Return who gets access to guarded names, or may; None where nobody does.
+
+    guarded: returns the set of the classes of names, on the axis of the impact, that are guarded or may be.
+    """
     if edit.impact is None:
         return State.UNKNOWN, _TOO_MUCH
-    prefix = gate.name_prefix
     rests: dict[ResourceType, int] = {}
     for change, state in (("gains", State.NOT_MET), ("depends", State.UNKNOWN)):
         for group in edit.impact.groups:
@@ -211,13 +234,13 @@ def _no_new_access(edit: _Edit, gate: PolicyGate) -> _Answer:
             if group.change != change or kind is ResourceType.CLUSTER:
                 continue
             if kind not in rests:
-                rests[kind] = _classes_with(edit, kind, prefix)
+                rests[kind] = guarded(kind)
             if group.names & rests[kind]:
                 principals = plain(who(edit.impact.axes.principals, group.principals))
                 operations = " and ".join(operation.pascal for operation in group.operations)
                 verb = "would get" if state is State.NOT_MET else "may get"
                 return state, f"{principals} {verb} {operations} on {_names(edit.impact, group)}."
-    return State.MET, f"Nobody gets access to names that start with {shown(prefix)}."
+    return None
 
 
 # Brokers take everybody for the one, and who does not log in for the other: no tool manages those as users.
@@ -252,7 +275,38 @@ def _classes_with(edit: _Edit, kind: ResourceType, prefix: str) -> int:
     if axis.patterns:
         # Which names match a GLOB and begin so is not looked at: each may.
         return axis.all
-    found = axis.beginning_with(prefix)
+    return axis.beginning_with(prefix) | _rest_with(edit, axis, kind, prefix)
+
+
+_LABELLED_TYPES = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+
+
+def _classes_labelled(edit: _Edit, kind: ResourceType, book: OwnerBook, label: str) -> int:
+    """Return the set of the classes of names, on the axis of the impact, that hold some name with a label.
+
+    A row of the name counts before one of a prefix, and a longer prefix before a shorter one; a class of which only
+    some names have another row stays in it.
+    """
+    assert edit.impact is not None
+    axis = edit.impact.axes.names.get(kind)
+    if axis is None:
+        return 0
+    found = 0
+    for each in sorted(book.of_kind(kind.name), key=lambda row: (not row.by_prefix, len(row.said_of))):
+        name, has_label = each.said_of, label in each.labels
+        if each.by_prefix:
+            found = (
+                found | _classes_with(edit, kind, name) if has_label else found & ~axis.beginning_with(name)
+            )
+        elif has_label:
+            found |= axis.one(name) or _rest_with(edit, axis, kind, name)
+        else:
+            found &= ~axis.one(name)
+    return found
+
+
+def _rest_with(edit: _Edit, axis: NameAxis, kind: ResourceType, prefix: str) -> int:
+    """Return the class in which a name lies that begins so and that nobody gave; the empty set where none does."""
     matching = (*edit.view.index.affecting(Resource(kind, prefix), edit.view.settings), *edit.delta.add)
     longest = max(
         (
@@ -266,7 +320,7 @@ def _classes_with(edit: _Edit, kind: ResourceType, prefix: str) -> int:
         default="",
     )
     place = axis.place_of_rest(longest)
-    return found | (1 << place if place >= 0 else 0)
+    return 1 << place if place >= 0 else 0
 
 
 def _may_begin_a_topic(prefix: str) -> bool:
@@ -285,6 +339,7 @@ _ASKED: dict[PolicyGate.Kind, Callable[[_Edit, PolicyGate], _Answer]] = {
     _Kind.NOT_THE_FIRST: _not_the_first,
     _Kind.NOT_OWN_RIGHTS: _not_own_rights,
     _Kind.NO_NEW_ACCESS: _no_new_access,
+    _Kind.LABELLED: _no_access_to_labelled,
     _Kind.MANAGED: _nothing_managed,
     _Kind.MANAGED_REFUSED: _nothing_managed,
 }

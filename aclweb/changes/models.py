@@ -276,15 +276,16 @@ class PolicyGate(models.Model):
         NOT_THE_FIRST = "not-the-first", "Not the first ACL on an open resource"
         NOT_OWN_RIGHTS = "not-own-rights", "Not aclweb's own rights"
         NO_NEW_ACCESS = "no-new-access", "No new access to names that start with a prefix"
+        LABELLED = "no-access-label", "No new access to names with a label"
         MANAGED = "managed", "Nothing that another tool manages, by a prefix"
         MANAGED_REFUSED = "managed-refused", "Refuse what another tool manages, by a prefix"
 
-    # Those about names that start with a prefix.
-    WITH_PREFIX = (Kind.NO_NEW_ACCESS, Kind.MANAGED, Kind.MANAGED_REFUSED)
+    # Those about names that start with a prefix, or have a label.
+    WITH_PREFIX = (Kind.NO_NEW_ACCESS, Kind.LABELLED, Kind.MANAGED, Kind.MANAGED_REFUSED)
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="policy_gates")
     kind = models.CharField(max_length=20, choices=Kind.choices)
-    # Of WITH_PREFIX; empty for the others.
+    # Of WITH_PREFIX, for LABELLED the label; empty for the others.
     name_prefix = KafkaTextField(blank=True)
     # So many must approve where it is not met, and whether one of them must be an administrator of the cluster.
     approvals = models.PositiveSmallIntegerField(default=2)
@@ -298,6 +299,8 @@ class PolicyGate(models.Model):
     def __str__(self) -> str:
         if self.kind == self.Kind.NO_NEW_ACCESS:
             return f"No new access to names that start with {shown(self.name_prefix)}"
+        if self.kind == self.Kind.LABELLED:
+            return f"No new access to names with the label {shown(self.name_prefix)}"
         if self.kind == self.Kind.MANAGED:
             return f"Another tool manages what starts with {shown(self.name_prefix)}"
         if self.kind == self.Kind.MANAGED_REFUSED:

@@ -18,7 +18,8 @@ from aclweb.changes.models import Change, ChangeError, PolicyGate
 from aclweb.changes.preview import preview
 from aclweb.changes.rollout import run as rollout
 from aclweb.inventory.current import in_force
-from aclweb.inventory.models import Cluster
+from aclweb.inventory.lists import OwnerBook
+from aclweb.inventory.models import Cluster, OwnedNames
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_binding, random_world
@@ -265,6 +266,107 @@ def test_the_worker_writes_what_meets_the_gates(cluster, kafka, approved):
     assert queries.change_page(change, change.author).gates[0]["state"] == "pass"
 
 
+# --- Labels ---
+
+
+def labelled(cluster: Cluster, *rows: tuple[str, str, str, str]) -> None:
+    """Say so of names: (kind, LITERAL or PREFIXED, name, labels)."""
+    for kind, pattern, name, labels in rows:
+        OwnedNames.objects.create(
+            cluster=cluster, kind=kind, pattern_type=pattern, name=name, owner="shop", labels=labels
+        )
+
+
+@pytest.mark.parametrize(
+    ("binding", "state"),
+    [
+        (allow("User:cat", "READ", "payments.eu"), "not met"),
+        (allow("User:cat", "READ", "payments.", pattern="PREFIXED"), "not met"),
+        (allow("User:cat", "READ", "pay", pattern="PREFIXED"), "not met"),
+        (allow("User:cat", "READ", "*"), "not met"),
+        (allow("User:cat", "READ", "payments.open"), "pass"),
+        (allow("User:cat", "READ", "payments.open.", pattern="PREFIXED"), "pass"),
+        (allow("User:cat", "READ", "orders"), "pass"),
+        (allow("User:cat", "READ", "ledger", resource_type="GROUP"), "not met"),
+        (allow("User:cat", "READ", "ledge", resource_type="GROUP", pattern="PREFIXED"), "not met"),
+        (allow("User:cat", "READ", "ledger.x", resource_type="GROUP"), "pass"),
+        (allow("User:cat", "READ", "payments.eu", resource_type="GROUP"), "pass"),
+        (deny("User:cat", "READ", "payments.eu"), "pass"),
+    ],
+)
+def test_new_access_to_labelled_names_does_not_meet_their_gate(cluster, binding, state):
+    labelled(
+        cluster,
+        ("TOPIC", "PREFIXED", "payments.", "restricted"),
+        ("TOPIC", "PREFIXED", "payments.open.", "public"),
+        ("TOPIC", "LITERAL", "payments.open", ""),
+        ("GROUP", "LITERAL", "ledger", "money, restricted"),
+        ("PRINCIPAL", "PREFIXED", "User:c", "restricted"),
+    )
+
+    assert said(cluster, KIND.LABELLED, binding, prefix="restricted")[0] == state
+
+
+def test_a_label_that_no_name_has_guards_nothing_and_says_so(cluster):
+    labelled(cluster, ("TOPIC", "PREFIXED", "payments.", "restricted-not"))
+
+    assert said(cluster, KIND.LABELLED, allow("User:cat", "READ", "payments.eu"), prefix="restricted") == (
+        "pass",
+        "No topic, group or transactional id of test-eu has the label 'restricted'.",
+    )
+
+
+def test_the_gate_of_a_label_misses_no_name_that_somebody_gains():
+    rng = random.Random("gates of labels")
+    counted = {"pass": 0, "not met": 0, "gains": 0}
+    for number in range(150 * SCALE):
+        world = random_world(rng, authorizer="standard", most=6)
+        adds = tuple(random_binding(rng, world.settings) for _ in range(rng.randint(3, 5)))
+        delta = Delta(add=tuple(set(adds)))
+        index, after = AclIndex(world.bindings), AclIndex(delta.applied_to(world.bindings))
+        impact = simulate(delta, index, Names(), world.settings, met_only=True)
+        all_acls = (*world.bindings, *adds)
+        texts = sorted(
+            {each.resource_name for each in all_acls if each.resource_name[:1] not in ("", "*")}
+        ) or ["a"]
+        cluster = Cluster.objects.create(slug=f"labels-{number}", name="labels", kind="admin", address="b:1")
+        kinds = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+        for kind in kinds:
+            for text in rng.sample(texts, min(len(texts), rng.randint(1, 4))):
+                row = (kind.name, rng.choice(["LITERAL", "PREFIXED"]), text[: rng.randint(1, len(text))])
+                if not OwnedNames.objects.filter(
+                    cluster=cluster, kind=row[0], pattern_type=row[1], name=row[2]
+                ).exists():
+                    labelled(cluster, (*row, rng.choice(["secret", "secret", "open", ""])))
+        view = SimpleNamespace(index=index, settings=world.settings, cluster=cluster)
+
+        state, _ = gates._no_access_to_labelled(
+            gates._Edit(view, delta, impact, None), PolicyGate(kind=KIND.LABELLED, name_prefix="secret")
+        )
+
+        book = OwnerBook(cluster)
+        said_of = [row.said_of for row in book.with_label("secret")]
+        names = {*texts, *said_of, *(f"{name}-fresh" for name in (*texts, *said_of))}
+        gains = any(
+            decide(request, index, world.settings)[0] is Result.DENIED
+            and decide(request, after, world.settings)[0] is Result.ALLOWED
+            for kind in kinds
+            for operation in operations_of(kind, world.settings)
+            for name in names
+            if (kind is not ResourceType.TOPIC or why_no_topic(name) is None)
+            and (own := book.of(kind.name, name)) is not None
+            and "secret" in own.labels
+            for principal in {*PRINCIPALS, "User:nobody-else", *(each.principal for each in all_acls)}
+            - {"User:*"}
+            for host in HOSTS
+            for request in [AccessRequest(principal, host, operation, kind, name)]
+        )
+        assert not (gains and state == "pass"), (number, adds)
+        counted[state if state != "cannot tell" else "not met"] += 1
+        counted["gains"] += gains
+    assert all(each > 15 for each in counted.values()), counted
+
+
 # --- How gates are set ---
 
 
@@ -276,6 +378,9 @@ def test_the_worker_writes_what_meets_the_gates(cluster, kafka, approved):
         ({"approvals": 11}, "approvals"),
         ({"name_prefix": "orders."}, "name_prefix"),
         ({"kind": KIND.NO_NEW_ACCESS}, "name_prefix"),
+        ({"kind": KIND.LABELLED}, "name_prefix"),
+        ({"kind": KIND.LABELLED, "name_prefix": "Not one"}, "name_prefix"),
+        ({"kind": KIND.LABELLED, "name_prefix": "a\x00"}, "name_prefix"),
         ({"kind": KIND.NO_NEW_ACCESS, "name_prefix": "x" * 250}, "name_prefix"),
         ({"kind": KIND.NO_NEW_ACCESS, "name_prefix": "a\x00"}, "name_prefix"),
         ({"kind": KIND.NO_NEW_ACCESS, "name_prefix": "a\udcff"}, "name_prefix"),

@@ -97,3 +97,17 @@ def test_gates_are_listed_set_and_removed_by_the_command(address, cluster):
             said(*lost)
     assert said("--remove", "no-new-access", "--prefix", "payments.") == "test-eu: removed.\n"
     assert not PolicyGate.objects.exists()
+
+
+def test_a_gate_of_a_label_is_set_at_the_shell_and_refused_with_the_word_that_it_needs(cluster, capsys):
+    def said(*words: str) -> str:
+        call_command("policy", cluster.slug, *words)
+        return capsys.readouterr().out
+
+    with pytest.raises(CommandError, match="needs the label of the names that it guards, such as restricted"):
+        said("--set", "no-access-label")
+    assert said("--set", "no-access-label", "--label", "restricted") == "test-eu: set.\n"
+    assert said() == "no-access-label --label 'restricted': 2 approvals where it is not met\n"
+    with pytest.raises(CommandError, match="no gate 'no-access-label' with label 'public'"):
+        said("--remove", "no-access-label", "--label", "public")
+    assert said("--remove", "no-access-label", "--label", "restricted") == "test-eu: removed.\n"

@@ -4,7 +4,7 @@ Import from here: `simulate`, the names it asks about, the impact as a value and
 and what a simulation may cost.
 """
 
-from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameClass, NameSet
+from aclweb.acl.simulate.axes import EXACT, PATTERN, PREFIX, NameAxis, NameClass, NameSet
 from aclweb.acl.simulate.budget import (
     ON_A_SITE,
     ON_A_WORKER,
@@ -51,6 +51,7 @@ __all__ = [
     "Effect",
     "Group",
     "Impact",
+    "NameAxis",
     "NameClass",
     "NameSet",
     "Names",

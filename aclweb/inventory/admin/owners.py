@@ -31,6 +31,11 @@ _LONGEST = {"name": 500, "owner": 100, "labels": 200}
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
+def is_label(text: str) -> bool:
+    """Whether a name can have this label."""
+    return _LABEL.fullmatch(text) is not None
+
+
 class OwnerError(Exception):
     """A row that cannot be kept as asked. faults: a sentence for each field that is wrong."""
 
@@ -217,7 +222,7 @@ def _check(values: Mapping[str, str]) -> None:
         faults["name"] = "Name a topic, a group, a transactional id or a principal, or how they begin."
     elif values["kind"] == OwnedNames.Kind.PRINCIPAL and ":" not in values["name"]:
         faults.setdefault("name", f"A principal has a type, as in User:{values['name']}.")
-    odd = [word for word in values["labels"].split(", ") if word and not _LABEL.fullmatch(word)]
+    odd = [word for word in values["labels"].split(", ") if word and not is_label(word)]
     if odd:
         faults.setdefault("labels", f"{shown(odd[0])} is no label; use letters a to z, digits, - and _.")
     if not values["owner"] and not values["labels"]:

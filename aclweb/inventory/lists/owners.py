@@ -103,6 +103,11 @@ class OwnerBook:
         said = (*self._literal.values(), *self._prefixed.values())
         return frozenset(each.owner for each in said if each.owner)
 
+    def with_label(self, label: str) -> list[Owned]:
+        """Return each row that gives names a label."""
+        said = (*self._literal.values(), *self._prefixed.values())
+        return [each for each in said if label in each.labels]
+
     def of(self, kind: str, name: str) -> Owned | None:
         """Return what is said of a name."""
         return self._literal.get((kind, name)) or self.of_all(kind, name)
@@ -143,7 +148,7 @@ class OwnerBook:
 
     def below(self, kind: str, starts: Iterable[str]) -> Iterator[Owned]:
         """Yield what is said of names, or of prefixes, that begin with any of these texts: each row once."""
-        rows = self._in_order(kind)
+        rows = self.of_kind(kind)
         last: str | None = None
         # In order, a text follows all that it begins with, so what is below it was yielded already.
         for start in sorted(set(starts)):
@@ -156,7 +161,8 @@ class OwnerBook:
                     break
                 yield each
 
-    def _in_order(self, kind: str) -> list[Owned]:
+    def of_kind(self, kind: str) -> list[Owned]:
+        """Return all that is said of names of a kind, in the order of its names and prefixes."""
         if kind not in self._by_name:
             rows = [*self._literal.items(), *self._prefixed.items()]
             of_kind = [each for (own, _), each in rows if own == kind]

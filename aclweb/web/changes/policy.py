@@ -24,11 +24,14 @@ class GateForm(forms.Form):
         label="Gate", choices=PolicyGate.Kind.choices, widget=forms.Select(attrs={"class": "form-select"})
     )
     name_prefix = forms.CharField(
-        label="Prefix",
+        label="Prefix or label",
         required=False,
         strip=False,
         max_length=1_000,
-        help_text="Only for gates about a prefix, of names or principals such as User:app-; leave it empty for others.",
+        help_text=(
+            "Only for gates about a prefix, of names or principals such as User:app-, and about a label that the page "
+            "Owners gives names, such as restricted; leave it empty for others."
+        ),
         widget=forms.TextInput(
             attrs={"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}
         ),

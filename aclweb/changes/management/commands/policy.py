@@ -28,7 +28,10 @@ class Command(BaseCommand):
         todo.add_argument("--remove", metavar="GATE", help="the same")
         parser.add_argument(
             "--prefix",
-            help="of the names that no-new-access guards, such as payments., or of what another tool manages",
+            "--label",
+            dest="prefix",
+            help="of the names that no-new-access guards, such as payments., or of what another tool manages; for "
+            "no-access-label the label, such as restricted",
         )
         parser.add_argument(
             "--approvals", type=int, help="so many must approve where it is not met; 2 if left out"
@@ -57,7 +60,7 @@ class Command(BaseCommand):
         elif (kind := options["remove"]) is not None:
             gate = found.policy_gates.filter(kind=kind, name_prefix=prefix).first()
             if gate is None:
-                about = f" with the prefix {prefix!r}" if prefix else ""
+                about = f" with {_option(kind)[2:]} {prefix!r}" if prefix else ""
                 raise CommandError(
                     f"{cluster} has no gate {kind!r}{about}; `manage.py policy {cluster}` lists those it has.",
                     returncode=2,
@@ -85,7 +88,12 @@ class Command(BaseCommand):
     def _list(self, gates: Any, cluster: str) -> None:
         for gate in gates:
             needed = policy.Required(gate.approvals, by_administrator=gate.by_administrator).words
-            name = f"{gate.kind} --prefix {gate.name_prefix!r}" if gate.name_prefix else gate.kind
+            name = f"{gate.kind} {_option(gate.kind)} {gate.name_prefix!r}" if gate.name_prefix else gate.kind
             self.stdout.write(f"{name}: {needed} where it is not met")
         if not gates:
             self.stdout.write(f"{cluster} has no gates; set one with --set, one of {KINDS}.")
+
+
+def _option(kind: str) -> str:
+    """Return the option that says what the gate guards."""
+    return "--label" if kind == PolicyGate.Kind.LABELLED else "--prefix"
