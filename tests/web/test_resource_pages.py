@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
 
-from aclweb.acl.model.vocabulary import ResourceType
+from aclweb.acl.model.vocabulary import PermissionType, ResourceType
 from aclweb.clusters import Known, TopicInfo
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
@@ -346,11 +347,14 @@ def test_a_principal_page_has_a_row_a_pattern_and_what_each_reaches(cluster, ada
         allow("User:cat", "READ", "secret"),
         allow("User:cat", "READ", "gone"),
         allow("User:*", "DESCRIBE", "stock"),
+        allow("User:cat", "READ", "half"),
+        deny("User:cat", "READ", "half"),
         deny("User:cat", "READ", "secret"),
+        deny("User:cat", "DESCRIBE", "secret"),
         deny("User:cat", "DELETE", "*"),
         deny("User:*", "WRITE", "secret"),
     ]
-    topics = ["orders.a", "orders.b", "orders.c", "stock", "secret"]
+    topics = ["orders.a", "orders.b", "orders.c", "stock", "secret", "half"]
     with FakeCluster(bindings=acls, topics=topics, groups=[]) as fake:
         sync(cluster, client=fake)
     browser, address = signed_in(ada), f"/c/{cluster.slug}/principal/"
@@ -360,9 +364,9 @@ def test_a_principal_page_has_a_row_a_pattern_and_what_each_reaches(cluster, ada
     rows = page.context["rows"]
     order = [(row.binding.permission_type.name, row.binding.principal) for row in rows]
     assert order == [
-        *[("DENY", "User:cat")] * 2,
+        *[("DENY", "User:cat")] * 3,
         ("DENY", "User:*"),
-        *[("ALLOW", "User:cat")] * 4,
+        *[("ALLOW", "User:cat")] * 5,
         ("ALLOW", "User:*"),
     ]
     by_name = {row.binding.resource_name: row for row in rows if not row.is_deny}
@@ -382,9 +386,10 @@ def test_a_principal_page_has_a_row_a_pattern_and_what_each_reaches(cluster, ada
     }
     assert idle == {
         ("orders.", "READ"): False,
-        ("orders.", "DELETE"): True,  # a DENY of every topic
+        ("orders.", "DELETE"): False,  # a DENY of every topic, but it still brings Describe
         ("orders.c", "WRITE"): False,
-        ("secret", "READ"): True,
+        ("secret", "READ"): True,  # a DENY of this and of the Describe that it brings
+        ("half", "READ"): False,
         ("gone", "READ"): True,
         ("stock", "DESCRIBE"): False,
     }
@@ -393,7 +398,21 @@ def test_a_principal_page_has_a_row_a_pattern_and_what_each_reaches(cluster, ada
         show: len(browser.get(address, {"name": "User:cat", "show": show}).context["rows"])
         for show in ("own", "any", "deny", "x")
     }
-    assert shown == {"own": 6, "any": 2, "deny": 3, "x": 8}
+    assert shown == {"own": 8, "any": 2, "deny": 4, "x": 10}
+
+
+def test_no_acl_is_said_to_allow_nothing_beside_one_of_unknown_meaning(cluster, ada, signed_in):
+    acls = [
+        allow("User:cat", "READ", "orders"),
+        allow("User:cat", "READ", "gone"),
+        replace(deny("User:cat", "READ", "gone"), permission_type=PermissionType.UNKNOWN),
+    ]
+    sync(cluster, client=Answers(acls, topics=[TopicInfo("orders")], groups=[]))
+
+    page = signed_in(ada).get(f"/c/{cluster.slug}/principal/", {"name": "User:cat"})
+
+    assert not any(right.idle for row in page.context["rows"] for right in row.rights)
+    assert "unknown permission" in page.text
 
 
 def test_no_acl_is_said_to_allow_nothing_where_names_are_unknown(cluster, ada, signed_in):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.matching import covers_name
 from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.clusters import Known
@@ -23,7 +24,7 @@ SHOWS = (OWN, ANY, DENY)
 
 @dataclass(frozen=True)
 class Right:
-    """One ACL of a row. idle: whether it allows nothing now, because it matches no existing name, or a DENY counts."""
+    """One ACL of a row. idle: whether it allows nothing now: no existing name matches, a DENY counts, or no request."""
 
     acl: AclBinding
     idle: bool = False
@@ -105,12 +106,14 @@ def rows_of(found: PrincipalAccess, show: str = "") -> list[Row]:
 def with_reaches(rows: Sequence[Row], found: PrincipalAccess, view: ClusterView) -> list[Row]:
     """Return the rows with the names that each reaches, and with the ACLs that allow nothing.
 
-    No ACL is said to allow nothing where not all names of its type are known and looked at.
+    No ACL is said to allow nothing where not all names of its type are known and looked at, or where what one of the
+    principal's ACLs of the type means is unknown.
     """
     by_type: dict[ResourceType, list[Reach]] = {}
     for reach in found.resources:
         by_type.setdefault(reach.resource.resource_type, []).append(reach)
     is_whole = found.total <= len(found.resources)
+    unsure = {acl.resource_type for acl in (*found.own, *found.inherited) if acl.has_unknown}
 
     def told(row: Row) -> Row:
         if row.is_deny or row.binding is None:
@@ -122,7 +125,7 @@ def with_reaches(rows: Sequence[Row], found: PrincipalAccess, view: ClusterView)
             if covers_name(binding, reach.resource.name, view.settings)
         )
         able = {operation for reach in matched for operation in reach.operations}
-        can_tell = is_whole and view.known(kind) is Known.ALL
+        can_tell = is_whole and kind not in unsure and view.known(kind) is Known.ALL
         return Row(tuple(Right(acl, can_tell and not _gives(acl, able)) for acl in row.acls), matched)
 
     return [told(row) for row in rows]
@@ -130,7 +133,9 @@ def with_reaches(rows: Sequence[Row], found: PrincipalAccess, view: ClusterView)
 
 def _gives(acl: AclBinding, able: Collection[Operation]) -> bool:
     """Return whether an ACL may be why one of these operations is allowed."""
-    return bool(able) if acl.operation is Operation.ALL else acl.operation in able
+    if acl.operation is Operation.ALL:
+        return bool(able)
+    return acl.operation in able or IMPLIED.get(acl.operation) in able
 
 
 def _without_acl(resources: Iterable[Reach]) -> list[Row]:
