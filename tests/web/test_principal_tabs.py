@@ -7,7 +7,9 @@ import pytest
 
 from aclweb.acl.notation import binding_key
 from aclweb.insights.denial_marks import mark
+from aclweb.insights.queries import Use
 from aclweb.inventory.models import Cluster
+from aclweb.web.browse.principal_tabs import UsedRights
 from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
 from tests.insights.results import request
 
@@ -229,3 +231,10 @@ def test_a_super_user_needs_no_acl(read_cluster, signed_in, ada):  # noqa: F811
     assert {row.resource_type.name for row in without} >= {"TOPIC", "CLUSTER"}
     assert "no ACL is needed" in page.text
     assert not any(right.idle for row in page.context["rows"] for right in row.rights)
+
+
+def test_each_reason_why_the_use_of_acls_is_unknown_is_told_once():
+    reasons = ("too young", "no permits", "too young")
+    uses = [Use(str(place), "cannot-tell", reason=reason) for place, reason in enumerate(reasons)]
+
+    assert UsedRights.of([Use("x", "used"), *uses]) == UsedRights(1, 0, 3, "too young; no permits", "")

@@ -127,7 +127,7 @@ def _choices(found: PrincipalAccess) -> list[tuple[str, str, int]]:
 
 @dataclass(frozen=True)
 class UsedRights:
-    """How many of a principal's own ACLs the log shows to be used. why_not: why it cannot tell of `unknown` others."""
+    """How many of a principal's own ACLs the log shows to be used. why_not: each reason why of `unknown` it cannot."""
 
     used: int
     unused: int
@@ -143,7 +143,7 @@ class UsedRights:
         states = Counter(use.state for use in uses)
         reasons = [use.reason for use in uses if use.state == "cannot-tell"]
         window = next((use.window for use in uses if use.state == "unused"), "")
-        return cls(states["used"], states["unused"], len(reasons), next(iter(reasons), ""), window)
+        return cls(states["used"], states["unused"], len(reasons), "; ".join(dict.fromkeys(reasons)), window)
 
     @property
     def total(self) -> int:
