@@ -184,6 +184,7 @@ def test_an_auditor_reads_what_is_kept_and_the_whole_trail_and_may_do_nothing(
     assert "kafka-acls" in b"".join(asked.get(reverse("change-commands", args=[change.pk]))).decode()
     assert "root removed test-eu" in text(asked.get("/events/"))
     assert "put eve into the group audit" in text(asked.get("/events/"))
+    assert "/people/" not in text(asked.get("/events/"))  # which she may not see
     assert asked.get("/c/test-us/").status_code == 404
     assert asked.get("/people/").status_code == 403
     assert asked.get("/clusters/new/").status_code == 403

@@ -53,8 +53,10 @@ def index(request: HttpRequest) -> HttpResponse:
             events = events.filter(**{name: wanted})
     newest = events.order_by("-sequence")
     here_since = dict(access.visible_clusters(request.user).values_list("slug", "events_after"))
+    sees_people = access.is_site_administrator(request.user)
     rows = LazyRows(
-        events.count(), lambda start, stop: [_row(event, here_since) for event in newest[start:stop]]
+        events.count(),
+        lambda start, stop: [_row(event, here_since, sees_people) for event in newest[start:stop]],
     )
     context = {
         "page": page_of(rows, page_asked(asked), ROWS_A_PAGE),
@@ -85,10 +87,11 @@ def visible_events(user: User) -> QuerySet[Event]:
     return Event.objects.filter(about(clusters) | Q(target__in=changes))
 
 
-def _row(event: Event, here_since: Mapping[str, int]) -> EventRow:
+def _row(event: Event, here_since: Mapping[str, int], sees_people: bool) -> EventRow:
     """Return the row of an event.
 
     here_since: by the slug of each cluster that the person may look at, the last event of a removed one of that slug.
+    sees_people: whether the person may look at accounts.
     """
     return EventRow(
         sequence=event.sequence,
@@ -96,16 +99,20 @@ def _row(event: Event, here_since: Mapping[str, int]) -> EventRow:
         actor=event.actor,
         sentence=trail.sentence(event),
         target=event.target,
-        url=_url(event.target, is_here=lambda slug: event.sequence > here_since.get(slug, event.sequence)),
+        url=_url(
+            event.target,
+            is_here=lambda slug: event.sequence > here_since.get(slug, event.sequence),
+            sees_people=sees_people,
+        ),
     )
 
 
-def _url(target: str, is_here: Callable[[str], bool]) -> str:
+def _url(target: str, *, is_here: Callable[[str], bool], sees_people: bool) -> str:
     kind, _, name = target.partition(":")
     if kind == "cluster":
         return reverse("cluster", args=[name]) if is_here(name) else ""
     if target.startswith("CR-") and target[3:].isdecimal():
         return reverse("change", args=[int(target[3:])])
-    if kind == "account":  # only administrators of the site see such events
+    if kind == "account" and sees_people:
         return reverse("people", query={"q": name})
     return ""
