@@ -198,6 +198,27 @@ def test_topics_that_came_and_went_are_two_rows_and_groups_none(read, ada, signe
     assert "2 since you were last on this page" in page.text
 
 
+def test_acls_of_others_are_shown_though_groups_came_and_went_often_since(read, ada, signed_in):
+    with FakeCluster(bindings=ACLS[1:], topics=["orders"], groups=[]) as fake:
+        sync(read, client=fake)
+    drift = Revision.objects.get(number=2)
+    for number in range(3, 43):
+        Revision.objects.create(
+            cluster=read,
+            number=number,
+            read_at=drift.read_at + timedelta(seconds=number),
+            acls=drift.acls,
+            acls_added=0,
+            acls_removed=0,
+            names_added=1,
+            digest=drift.digest,
+        )
+
+    (row,) = signed_in(ada).get("/").context["changes"]
+
+    assert (row.title, row.key) == ("1 ACL removed outside aclweb", "revision 2")
+
+
 @pytest.mark.parametrize(
     "text", ["", "x", "1", "1.2", "{pk}.x.y", "{pk}..99999999999", "{pk}..-5", "999..1700000000"]
 )

@@ -34,7 +34,7 @@ class Recent:
 
 
 _REVISIONS_ASKED = 30
-"""Of the newest revisions, so many are looked at for topics: others came to be through groups alone."""
+"""Of the newest revisions with other names, so many are looked at for topics: others have other groups alone."""
 
 
 def recent(user: User, clusters: Collection[Cluster], count: int = 6) -> list[Recent]:
@@ -44,14 +44,12 @@ def recent(user: User, clusters: Collection[Cluster], count: int = 6) -> list[Re
     At most three queries.
     """
     changes = changes_of(user).select_related("cluster", "author").order_by("-pk")[:count]
-    has_acls = Q(acls_added__gt=0) | Q(acls_removed__gt=0)
-    has_names = Q(names_added__gt=0) | Q(names_removed__gt=0)
-    by_others = Q(has_acls, cause=Revision.Cause.READING)
-    found = list(
-        Revision.objects.filter(by_others | has_names, cluster__in=clusters, number__gt=1)
-        .select_related("cluster")
-        .order_by("-read_at")[:_REVISIONS_ASKED]
-    )
+    newest = Revision.objects.filter(cluster__in=clusters, number__gt=1).order_by("-read_at")
+    has_names = newest.filter(Q(names_added__gt=0) | Q(names_removed__gt=0))
+    by_others = newest.filter(Q(acls_added__gt=0) | Q(acls_removed__gt=0), cause=Revision.Cause.READING)
+    # Each sort by itself, so that names which come and go all day hide no ACL.
+    wanted = Q(pk__in=by_others.values("pk")[:count]) | Q(pk__in=has_names.values("pk")[:_REVISIONS_ASKED])
+    found = list(Revision.objects.filter(wanted).select_related("cluster"))
     outside = [
         _of_revision(each)
         for each in found
