@@ -72,6 +72,14 @@ def test_a_pasted_setting_is_refused_by_name_with_what_to_do_instead(kind, name)
     assert str(caught.value).startswith(f"Setting {name.strip()!r} is refused: ")
 
 
+def test_of_very_many_unknown_settings_the_first_are_refused_by_name():
+    faults = option_faults(ADMIN_API, {f"k{number}": "" for number in range(20_000)})
+
+    assert len(faults) == 21
+    assert faults[19].sentence.startswith("Setting 'k19' is refused: ")
+    assert faults[20].sentence == "19,980 more settings are refused."
+
+
 KERBEROS = {
     "security.protocol": "SASL_SSL",
     "sasl.mechanism": "GSSAPI",

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aclweb.acl.model import number_of
 from aclweb.clusters.client import ClusterError, ClusterState
 from aclweb.clusters.connection import kerberos, oauth, pem
 from aclweb.clusters.connection.kerberos import KerberosLogin
@@ -71,6 +72,7 @@ _TOKEN_LOGIN = (ENDPOINT, CLIENT_ID, CLIENT_SECRET)
 _NEEDED = {oauth.MECHANISM: _TOKEN_LOGIN, kerberos.MECHANISM: (KEYTAB, PRINCIPAL)}
 _OWN = {oauth.MECHANISM: tuple(TOKEN_OPTIONS), kerberos.MECHANISM: tuple(KERBEROS_OPTIONS)}
 _LONGEST_VALUE = 65_536
+_MOST_REFUSED = 20  # so many settings that aclweb does not know are told of; a program may send any number
 
 # What people paste, and how the same is said here. Searched in this order.
 _INSTEAD = (
@@ -203,7 +205,10 @@ def uses_tls(kind: ClusterKind, options: Mapping[str, str]) -> bool:
 def _read(kind: ClusterKind, options: Mapping[str, str]) -> tuple[dict[str, str], str, list[Fault]]:
     """Return the settings that are known, the protocol, and what is wrong."""
     allowed = kind.options
-    faults = [Fault("", _refusal(name, kind)) for name in options if name not in allowed]
+    unknown = [name for name in options if name not in allowed]
+    faults = [Fault("", _refusal(name, kind)) for name in unknown[:_MOST_REFUSED]]
+    if more := len(unknown[_MOST_REFUSED:]):
+        faults.append(Fault("", f"{number_of(more, 'more setting is', 'more settings are')} refused."))
     given = {
         name: pem.tidied(str(value), name) if name in pem.PEM_SETTINGS else str(value)
         for name, value in options.items()
