@@ -42,6 +42,8 @@ from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
 
+_MOST_UNKNOWN = 20
+"""So many names of a body that have no meaning are told at once."""
 _DECLARED = ("super_users", "allow_everyone", "service")
 _CONNECTION = ("address", "options")
 _SETTINGS = ("name", *_CONNECTION, "authorizer", "kafka_version", "approvals_needed", "changes_enabled")
@@ -241,7 +243,7 @@ def refuse_unknown(given: serializers.Serializer[Any]) -> None:
     unknown = sorted(set(given.initial_data) - set(given.fields))
     if unknown:
         raise serializers.ValidationError(
-            {name: f"{name[:60]!r} cannot be set here; use {known}." for name in unknown}
+            {name: f"{name[:60]!r} cannot be set here; use {known}." for name in unknown[:_MOST_UNKNOWN]}
         )
 
 
