@@ -475,9 +475,15 @@ class ConnectionForm(forms.Form):
         return {SETTINGS[name] for name in ("password", "token_secret") if self.cleaned_data.get(name)}
 
     def _show(self, faults: Mapping[str, str]) -> None:
-        """Put each fault at its field, or above all fields where it has none here."""
+        """Put each fault at its field, or above all fields where it has none here.
+
+        What was typed there and could not be taken is told of already, and not that it is missing.
+        """
+        typed_wrong = set(self.errors)
         for name, sentence in faults.items():
             field = _FIELD_OF.get(name, name)
+            if field in typed_wrong:
+                continue
             self.add_error(field if field in self.fields else None, sentence)
 
 
