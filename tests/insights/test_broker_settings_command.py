@@ -44,7 +44,7 @@ def test_settings_are_printed_with_what_is_declared(cluster, capsys):
 
     assert told.startswith("Read 20")
     assert "authorizer.class.name: read\n  org.apache.kafka.metadata.authorizer.StandardAuthorizer\n" in told
-    assert "super.users: declared; declared: User:admin\n  set, and the value is hidden\n" in told
+    assert "super.users: hidden; declared: User:admin\n  set, and the value is hidden\n" in told
     assert "listeners: read\n  SASL_SSL with SCRAM-SHA-512" in told
     assert ("Wrong" in told, status) == (False, 0)
 

@@ -74,12 +74,12 @@ def test_each_list_has_a_line_with_how_complete_it_is(read, capsys):
     found = "\n".join(lines)
 
     assert status == 0
-    assert "SCRAM users        all      2. read 20" in found
-    assert "Client quotas      all      0. read 20" in found
+    assert "SCRAM users        all      2, read 20" in found
+    assert "Client quotas      all      0, read 20" in found
     assert f"There may be others.\n{'':<28}{GRANT}" in found
     assert "Delegation tokens  unknown  read 20" in found
     assert (
-        "Groups             all      2 (1 of unknown type, 1 consumer), members of 1 group. read 20" in found
+        "Groups             all      2 (1 of unknown type, 1 consumer), members of 1 group, read 20" in found
     )
 
 

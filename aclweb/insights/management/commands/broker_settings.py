@@ -21,7 +21,7 @@ from aclweb.inventory.management.operator import cluster_named, on_a_line
 _VERDICTS: Mapping[str, str] = {
     "same": "read",
     "differs": "BROKERS DIFFER",
-    "fills": "declared",
+    "fills": "hidden",
     "missing": "NOT DECLARED",
     "overruled": "DECLARED OTHERWISE",
 }

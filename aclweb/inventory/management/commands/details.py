@@ -88,8 +88,9 @@ def _summary(word: str, found: Mapping[str, Any]) -> str:
         count += f" ({', '.join(words)})"
     if (described := found.get("described")) is not None:
         count += f", members of {number_of(described, 'group', 'groups')}"
-    read = f"read {found['read_at']:%Y-%m-%d %H:%M} UTC." if found["read_at"] else ""
-    parts = (count and f"{count}.", read, found["sentence"], found["problem"])
+    read = f"read {found['read_at']:%Y-%m-%d %H:%M} UTC" if found["read_at"] else ""
+    numbers = ", ".join(filter(None, (count, read)))
+    parts = (numbers and f"{numbers}.", found["sentence"], found["problem"])
     line = f"{word:<18} {found['known']:<8} {' '.join(filter(None, parts))}".rstrip()
     return f"{line}\n{'':<28}{found['command']}" if found["command"] else line
 
