@@ -99,7 +99,7 @@ def test_gates_are_listed_set_and_removed_by_the_command(address, cluster):
     assert not PolicyGate.objects.exists()
 
 
-def test_a_gate_of_a_label_is_set_at_the_shell_and_refused_with_the_word_that_it_needs(cluster, capsys):
+def test_a_gate_of_a_label_is_set_at_the_shell_and_refused_without_a_label(cluster, capsys):
     def said(*words: str) -> str:
         call_command("policy", cluster.slug, *words)
         return capsys.readouterr().out
