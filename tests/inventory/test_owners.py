@@ -214,3 +214,60 @@ def test_twice_the_rows_and_patterns_are_about_twice_the_work(cluster, pattern, 
         return steps_of(lambda: owners_matched(cluster, patterns))
 
     assert work(400) < 2.5 * work(200)
+
+
+def test_yaml_says_what_the_csv_says(owned):
+    written = owners.text_of(owned.owned_names.all(), as_yaml=True)
+
+    assert (
+        '- kind: "PRINCIPAL"\n  pattern_type: "LITERAL"\n  name: "User:bob"\n  owner: "payments"\n' in written
+    )
+    assert owners.read(written, "rows.yaml") == owners.read(
+        owners.text_of(owned.owned_names.all()), "rows.csv"
+    )
+    assert owners.loading(owned, owners.read(written, "rows.yaml")).is_empty
+
+
+def test_a_yaml_list_may_have_comments_and_leave_out_what_nobody_says(cluster):
+    text = (
+        "# ours\n---\n"
+        "- name: orders.  # all of them\n  kind: topic\n  pattern_type: prefixed\n  labels: Restricted\n"
+    )
+
+    assert owners.read(text, "rows.yaml") == [
+        {"kind": "TOPIC", "pattern_type": "PREFIXED", "name": "orders.", "owner": "", "labels": "restricted"}
+    ]
+    assert owners.read("[]\n", "rows.yaml") == []
+    assert owners.text_of([], as_yaml=True) == "[]\n"
+
+
+def test_each_bad_row_of_a_yaml_list_is_named(cluster):
+    text = (
+        "- kind: TOPIC\n  pattern_type: LITERAL\n  name: a\n  owner: x\n  colour: red\n"
+        "- kind: TOPIC\n  owner: x\n"
+        "- kind: TOPIC\n  pattern_type: LITERAL\n  name: b\n"
+        "- kind: TOPIC\n  pattern_type: LITERAL\n  name: [c, d]\n  owner: x\n"
+        "- &a [*a, *a]\n"
+    )
+
+    with pytest.raises(NotationError) as refused:
+        owners.read(text, "rows.yaml")
+
+    told = "\n".join(refused.value.messages)
+    assert "rows.yaml:5: 'colour' is no key of a row; use kind, pattern_type, name, owner, labels." in told
+    assert "rows.yaml:6: This row lacks pattern_type and name." in told
+    assert "rows.yaml:8: Give an owner, a label, or both." in told
+    assert "rows.yaml:13:" in told
+    assert "rows.yaml:15:" in told
+
+
+def test_the_command_prints_yaml_and_takes_it_back(owned, tmp_path, capsys):
+    call_command("owners", owned.slug, "--yaml")
+    file = tmp_path / "rows.yaml"
+    file.write_text(capsys.readouterr().out, encoding="utf-8")
+
+    call_command("owners", owned.slug, str(file), "--dry-run")
+
+    assert "none is added, none is changed, none is removed, 4 rows stay" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="--yaml prints, and a file is loaded"):
+        call_command("owners", owned.slug, str(file), "--yaml")

@@ -5,6 +5,8 @@ records of the authorizer's log in any layout.
 """
 
 from aclweb.acl.notation.acl_csv import read_rows, write_rows
+from aclweb.acl.notation.acl_yaml import read_rows as read_yaml_rows
+from aclweb.acl.notation.acl_yaml import write_rows as write_yaml_rows
 from aclweb.acl.notation.authorizer_log import (
     NO_ACL_NOTE,
     NO_LAYOUT,
@@ -105,6 +107,7 @@ __all__ = [
     "read_names",
     "read_requests",
     "read_rows",
+    "read_yaml_rows",
     "recognise",
     "records",
     "request_from_dict",
@@ -114,4 +117,5 @@ __all__ = [
     "write_acls",
     "write_delta",
     "write_rows",
+    "write_yaml_rows",
 ]

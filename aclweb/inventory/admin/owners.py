@@ -1,19 +1,19 @@
 """Say who owns names of a cluster and how they are labelled, with a record of who said so.
 
-A row is about one name (LITERAL) or about all names that begin so (PREFIXED). No decision reads it, and no cluster is
-told. Values are checked here, whoever asks.
+A row is about one name (LITERAL) or about all names that begin so (PREFIXED). No answer about access hangs on it, and
+no cluster is told; a policy gate may guard a label. Values are checked here, whoever asks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
 
 from aclweb.acl.model import Problems, number_of, shown
-from aclweb.acl.notation import read_rows, write_rows
+from aclweb.acl.notation import read_rows, read_yaml_rows, write_rows, write_yaml_rows
 from aclweb.audit import trail
 from aclweb.inventory.models import Cluster, OwnedNames
 
@@ -121,20 +121,23 @@ def remove(*, actor: trail.Named | str, row: OwnedNames) -> None:
         row.delete()
 
 
-def text_of(rows: Iterable[OwnedNames]) -> str:
-    """Return rows as CSV, as `read` takes them."""
+def text_of(rows: Iterable[OwnedNames], *, as_yaml: bool = False) -> str:
+    """Return rows as CSV or as YAML, as `read` takes them."""
+    if as_yaml:
+        texts = ({name: getattr(row, name) for name in FIELDS} for row in rows)
+        return write_yaml_rows({name: text for name, text in row.items() if text} for row in texts) or "[]\n"
     return write_rows(FIELDS, ([getattr(row, name) for name in FIELDS] for row in rows))
 
 
 def read(text: str, source: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV with the header FIELDS, whose order is free.
+    """Return the rows of a CSV with the header FIELDS, whose order is free, or of a YAML list with these keys.
 
     Raises NotationError with a sentence for each bad line, which names the source and the line.
     """
     problems = Problems(source)
     found: dict[tuple[str, ...], dict[str, str]] = {}
     lines: dict[tuple[str, ...], int] = {}
-    for line, row in read_rows(text, FIELDS, problems):
+    for line, row in _yaml_rows(text, problems) if _is_yaml(text) else read_rows(text, FIELDS, problems):
         values = _cleaned(row)
         key = _key(values)
         try:
@@ -151,6 +154,26 @@ def read(text: str, source: str) -> list[dict[str, str]]:
             break
     problems.raise_if_any()
     return list(found.values())
+
+
+def _is_yaml(text: str) -> bool:
+    """Whether this is a YAML list: the header of a CSV begins with a letter."""
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    return first.startswith(("-", "[]"))
+
+
+def _yaml_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield each object as (its first line, value by key); owner and labels may be left out. Notes bad ones."""
+    for line, values, lines in read_yaml_rows(text, problems):
+        odd = [key for key in values if key not in FIELDS]
+        missing = [key for key in KEY if key not in values]
+        for key in odd:
+            problems.add(lines[key], f"{shown(key)} is no key of a row; use {', '.join(FIELDS)}.")
+        if missing:
+            problems.add(line, f"This row lacks {' and '.join(missing)}.")
+        if not odd and not missing:
+            yield line, dict.fromkeys(FIELDS, "") | values
 
 
 def loading(cluster: Cluster, rows: Iterable[Mapping[str, str]]) -> Loading:

@@ -30,7 +30,7 @@ class GateForm(forms.Form):
         max_length=1_000,
         help_text=(
             "Only for gates about a prefix, of names or principals such as User:app-, and about a label that the page "
-            "Owners gives names, such as restricted; leave it empty for others."
+            "Owners and labels gives names, such as restricted; leave it empty for others."
         ),
         widget=forms.TextInput(
             attrs={"class": "form-control name", "spellcheck": "false", "autocomplete": "off"}

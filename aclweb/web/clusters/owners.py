@@ -114,10 +114,13 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @login_required
 @require_GET
 def export(request: HttpRequest, slug: str) -> HttpResponse:
-    """Give all rows as a CSV file, as the page takes them back."""
+    """Give all rows as a file, as the page takes them back: CSV, or with `?format=yaml` YAML."""
     cluster = access.cluster_or_404(request.user, slug)
-    answer = HttpResponse(owners.text_of(cluster.owned_names.all()), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="owners-{cluster.slug}.csv"'
+    as_yaml = request.GET.get("format") == "yaml"
+    kind, ending = ("application/yaml", "yaml") if as_yaml else ("text/csv", "csv")
+    text = owners.text_of(cluster.owned_names.all(), as_yaml=as_yaml)
+    answer = HttpResponse(text, content_type=f"{kind}; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="owners-{cluster.slug}.{ending}"'
     return answer
 
 

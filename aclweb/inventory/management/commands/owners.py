@@ -1,4 +1,4 @@
-"""`manage.py owners CLUSTER [FILE]`: print who owns which names of a cluster as CSV, or load such a file.
+"""`manage.py owners CLUSTER [FILE]`: print who owns which names of a cluster as CSV or YAML, or load such a file.
 
 Exit status: 0 done; 2 bad usage or a bad file (each bad line is named, nothing is stored).
 """
@@ -21,7 +21,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("cluster", help="the cluster, such as prod-eu")
-        parser.add_argument("file", nargs="?", help=f"CSV with the header {','.join(owners.FIELDS)}")
+        parser.add_argument(
+            "file",
+            nargs="?",
+            help=f"CSV with the header {','.join(owners.FIELDS)}, or a YAML list of such rows",
+        )
+        parser.add_argument("--yaml", action="store_true", help="print YAML instead of CSV")
         parser.add_argument(
             "--dry-run", action="store_true", help="say what the file would change, and store nothing"
         )
@@ -29,8 +34,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, cluster: str, file: str | None, dry_run: bool, **options: Any) -> None:
         found = cluster_named(cluster)
         if file is None:
-            self.stdout.write(owners.text_of(found.owned_names.all()), ending="")
+            self.stdout.write(owners.text_of(found.owned_names.all(), as_yaml=options["yaml"]), ending="")
             return
+        if options["yaml"]:
+            raise CommandError("--yaml prints, and a file is loaded: give one of them.", returncode=2)
         try:
             rows = owners.read(Path(file).read_text(encoding="utf-8-sig"), file)
         except OSError as error:
