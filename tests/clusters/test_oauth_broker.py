@@ -24,6 +24,7 @@ from tests.clusters.identity_provider import (
     ISSUER,
     SECRET,
     IdentityProvider,
+    answer,
     identity_provider,
 )
 from tests.servers import USERS, need_jars, need_java, settle, wipe
@@ -85,7 +86,7 @@ def broker(tmp_path_factory) -> Iterator[TokenBroker]:
 def idp(broker, settings) -> IdentityProvider:
     settings.ACLWEB_TOKEN_ENDPOINTS = [broker.provider.endpoint]
     broker.provider.asked.clear()
-    broker.provider.audience = AUDIENCE
+    broker.provider.audience, broker.provider.behave = AUDIENCE, None
     tokens._kept.clear()
     return broker.provider
 
@@ -168,6 +169,20 @@ def test_a_test_of_a_wrong_secret_says_so_on_its_line(broker, idp, folder, capsy
     assert (lines["reach"][0], lines["log in"][0]) == ("yes", "no")
     assert "gives no token to 'aclweb-client': invalid_client" in lines["log in"][1]
     assert "wr0ng-secret" not in text
+
+
+def test_a_connection_that_is_lost_and_made_anew_without_a_token_says_why(broker, idp, folder):
+    with connect(add(broker, folder)) as client:
+        client.read_topics()
+        tokens._kept.clear()
+        idp.behave = lambda handler: answer(handler, 401, json.dumps({"error": "invalid_client"}).encode())
+        manager = client._session._kafka._manager
+        manager.call_soon(manager.close, client._session.asked_last)
+
+        with pytest.raises(ClusterError, match="gives no token to 'aclweb-client': invalid_client") as caught:
+            client.read_topics()
+
+    assert caught.value.state is ClusterState.LOGIN_REFUSED
 
 
 def test_nothing_is_stored_and_nobody_is_asked_at_an_endpoint_that_is_not_listed(

@@ -246,6 +246,8 @@ class Session:
         """Return the answer; raises RetriableError where trying again may help, else ClusterError."""
         try:
             return self.send(make(), self.timeout_seconds, node.number if node else None)
+        except ClusterError:
+            raise  # the library connects anew, and there is no token or ticket to log in with
         except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError) as error:
             raise login_refused(self.where, self.options) from error
         except errors.KafkaProtocolError as error:
