@@ -165,14 +165,13 @@ def change_unread(
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster.pk)
         address, options = settings.get("address", row.address), settings.get("options", stored_options(row))
-        faults = secrets_for_elsewhere(row, address, options, given)
-        try:
-            changed = change(actor=actor, cluster=cluster, within=within, **settings)
-        except RegisteringError as error:
-            raise RegisteringError({**faults, **error.faults}) from error
-        if faults:
+        if faults := secrets_for_elsewhere(row, address, options, given):
+            try:
+                as_if_changed(row, within, **settings)
+            except RegisteringError as error:
+                raise RegisteringError({**faults, **error.faults}) from error
             raise RegisteringError(faults)
-    return changed
+        return change(actor=actor, cluster=cluster, within=within, **settings)
 
 
 def as_if_changed(cluster: Cluster, within: AllowedHosts | None = None, **settings: Any) -> Cluster:
