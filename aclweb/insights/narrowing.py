@@ -38,6 +38,7 @@ from aclweb.acl.model import (
     number_of,
 )
 from aclweb.acl.notation import binding_key
+from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay, replay
@@ -72,10 +73,10 @@ class Narrowing:
 
     proposal: None where nothing is proposed, and then `why_not` is a sentence. doubts: what may be missing, a
     sentence each. rights: on names that exist. settings: the same with each choice of names. replay: of the whole
-    log, whatever days the proposal is made from. groups_known: whether the existing groups are. days: the last ones
-    of the log that it is made from; None for all of it. held: the rights of today, each with its use. used: the
-    logged requests that it is made from. young: how many of its ACLs are too young to judge. today: the ACLs of today
-    as a setting. authorizer: the settings that it was worked out with.
+    log, whatever days the proposal is made from. topics_known: whether all existing topics are. groups_known: whether
+    the existing groups are. days: the last ones of the log that it is made from; None for all of it. held: the rights
+    of today, each with its use. used: the logged requests that it is made from. young: how many of its ACLs are too
+    young to judge. today: the ACLs of today as a setting. authorizer: the settings that it was worked out with.
     """
 
     load: Load | None
@@ -86,6 +87,7 @@ class Narrowing:
     settings: tuple[Setting, ...] = ()
     doubts: tuple[str, ...] = ()
     replay: Replay | None = None
+    topics_known: bool = True
     groups_known: bool = True
     days: int | None = None
     held: HeldRights | None = None
@@ -170,6 +172,7 @@ def narrowing(
         settings=tuple(settings),
         doubts=tuple(_doubts(evidence, window, days, used)),
         replay=replay(load, proposal.delta, view.index, view.settings),
+        topics_known=view.known(ResourceType.TOPIC) is Known.ALL,
         groups_known=ResourceType.GROUP in existing,
         days=window.days,
         held=held,

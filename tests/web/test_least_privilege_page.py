@@ -11,9 +11,10 @@ from urllib.parse import urlencode
 import pytest
 
 from aclweb.acl.model.vocabulary import Operation
+from aclweb.clusters import Known
 from aclweb.insights import narrowing
 from aclweb.insights.load import load
-from aclweb.inventory.models import Revision
+from aclweb.inventory.models import Cluster, Revision
 from aclweb.inventory.sync.run import sync
 from tests.browsing import axe_violations
 from tests.builders import allow, deny
@@ -66,6 +67,17 @@ def test_a_prefix_becomes_the_names_that_were_used_and_what_was_unused_goes(logg
     page = unescape(answer.content.decode())
     assert "3 ACLs would allow 100 of 100 logged requests, and 2 unused rights would go." in page
     assert answer.context["replay"].denied_lines == 0
+
+
+@pytest.mark.parametrize("known", [Known.ALL, Known.VISIBLE, Known.UNKNOWN])
+def test_topics_that_a_pattern_matches_are_unknown_where_not_all_are_known(logged, proposed, known):
+    Cluster.objects.filter(pk=logged.pk).update(topics_listed=known)
+
+    answer = proposed()
+
+    assert (WIDE.pattern in answer.context["unknown_patterns"]) is (known != Known.ALL)
+    told = "how many topics an ACL matches: not all that exist are known"
+    assert (told in unescape(answer.content.decode())) is (known != Known.ALL)
 
 
 def test_what_was_denied_then_and_is_allowed_by_now_stays_allowed(logged, proposed, tmp_path):

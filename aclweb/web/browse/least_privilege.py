@@ -274,10 +274,12 @@ def _rights(found: Narrowing) -> list[RightRow]:
 
 
 def _unknown_patterns(found: Narrowing) -> list[ResourcePattern]:
-    """Return patterns of today for names of which nobody knows which exist."""
+    """Return patterns of today for names of which nobody knows which exist, or not of all."""
     if found.today is None:
         return []
-    known = {ResourceType.TOPIC, ResourceType.CLUSTER}
+    known = {ResourceType.CLUSTER}
+    if found.topics_known:
+        known.add(ResourceType.TOPIC)
     if found.groups_known:
         known.add(ResourceType.GROUP)
     return [pattern for pattern in found.today.patterns if pattern.resource_type not in known]
