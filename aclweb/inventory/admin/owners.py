@@ -1,6 +1,6 @@
 """Say who owns names of a cluster and how they are labelled, with a record of who said so.
 
-A row is about one name (LITERAL) or about all names that begin so (PREFIXED). No answer about access hangs on it, and
+A row is about one name (LITERAL) or about all names that begin so (PREFIXED). No answer about access depends on it, and
 no cluster is told; a policy gate may guard a label. Values are checked here, whoever asks.
 """
 
