@@ -286,7 +286,7 @@ def month_of_revisions(context: Mapping[str, Any], cluster: Cluster, moment: as_
 def called(cluster: Cluster | str | None, principal: str | None) -> SafeString | str:
     """What people call a principal, to be shown behind it; nothing where it has no name, or there is no cluster."""
     name = lists.called(cluster, principal) if isinstance(cluster, Cluster) and principal else ""
-    return format_html(' <span class="soft">{}</span>', visible(name)) if name else ""
+    return format_html(' <span class="soft called">{}</span>', visible(name)) if name else ""
 
 
 @register.inclusion_tag("shell/_beyond_acls.html")
