@@ -217,7 +217,7 @@ def test_without_a_log_nobody_can_tell_which_acls_are_used(read_cluster, signed_
     page = signed_in(ada).get(PAGE)
 
     assert page.context["used"].unknown == page.context["used"].total
-    assert "no authorizer log has been read" in page.text
+    assert "No authorizer log has been read." in page.text
     assert "was not used" not in page.text
     assert "were not used" not in page.text
 
