@@ -122,6 +122,32 @@ def test_all_that_is_wrong_is_said_beside_its_field_and_nothing_is_stored(admin)
     assert not Move.objects.exists()
 
 
+def test_no_login_of_the_one_way_is_taken_for_the_other(admin):
+    given = {"address": "zk.example:2182", "mechanism": "DIGEST-MD5", "username": "aclweb"}
+    of_tokens = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": "https://idp.example/token",
+        "sasl.oauthbearer.client.credentials.client.id": "aclweb",
+        "sasl.oauthbearer.client.credentials.client.secret": SECRET,
+    }
+    of_a_password = {"sasl.mechanism": "PLAIN", "sasl.username": "aclweb", "sasl.password": SECRET}
+    row = Cluster.objects.get()
+    for options in (of_tokens, of_a_password):
+        row.kind, row.authorizer, row.options = (
+            "admin",
+            "standard",
+            {"security.protocol": "SASL_SSL", **options},
+        )
+        row.save()
+
+        page = admin.get(f"{PAGE}?kind=zookeeper")
+        assert "stored; leave empty to keep it" not in page.content.decode()
+
+        page = admin.post(f"{PAGE}?kind=zookeeper", given)
+        assert "password" in page.context["form"].errors
+        assert not Move.objects.exists()
+
+
 def test_the_page_of_a_move_is_cheap(admin, django_assert_max_num_queries):
     admin.post(f"{PAGE}?kind=admin", GIVEN)
     moving.run_next("worker", lambda _: answers([allow("User:cat", "READ", "orders")]))

@@ -250,8 +250,11 @@ class ConnectionForm(forms.Form):
     ) -> None:
         """moves: whether it only says where the cluster is read from, in another way than now."""
         self.kind, self.cluster = kind, cluster
-        # Of another kind, of which some settings have another meaning, nothing is taken over but certificates.
         self.stored: dict[str, str] = dict(cluster.options) if cluster is not None else {}
+        if cluster is not None and cluster.kind != kind.name:
+            # Of another kind no login is taken over: there it has another meaning.
+            stays = kind.options.keys() - set(_LOGIN)
+            self.stored = {name: value for name, value in self.stored.items() if name in stays}
         super().__init__(data, files, initial=self._as_stored())
         for name, setting in SETTINGS.items():
             if setting not in kind.options:
@@ -310,7 +313,7 @@ class ConnectionForm(forms.Form):
         shown: dict[str, Any] = {
             name: self.stored.get(setting, "")
             for name, setting in SETTINGS.items()
-            if setting not in _KEPT_WHERE_EMPTY and (same_kind or setting not in _LOGIN)
+            if setting not in _KEPT_WHERE_EMPTY
         }
         if "token_urlencode" in shown:
             shown["token_urlencode"] = shown["token_urlencode"].lower() == "true"
