@@ -91,15 +91,15 @@ def unused_count(cluster: Cluster, load: Load | None, evidence: Evidence) -> int
 def unused_known(
     cluster: Cluster, load: Load | None, evidence: Evidence, count: Callable[[], int | None]
 ) -> int | None:
-    """Return the number of unused ACLs in force; counted once for a reading of the cluster, a load and its claims.
+    """Return the number of unused ACLs in force; counted once for a revision of the cluster, a load and its claims.
 
     count: what returns `unused_count` the first time.
     """
     if load is None or not evidence.is_complete:
         return count()
     # The times are part of it: a database that was put back gives numbers out again.
-    reading = cluster.pk, cluster.revision_id, cluster.read_at
-    question = (*reading, load.pk, load.loaded_at, evidence.start, *evidence.claimable())
+    revision = (cluster.revision.pk, cluster.revision.read_at) if cluster.revision else ()
+    question = (cluster.pk, revision, load.pk, load.loaded_at, evidence.start, *evidence.claimable())
     with _lock:
         if question in _numbers:
             _numbers.move_to_end(question)

@@ -60,7 +60,7 @@ def test_the_number_of_unused_acls_links_to_a_list_of_as_many(page_of, read_clus
     assert everything.split('<table class="table')[1].split("</thead>")[1].count(">Unused<") == 6
 
 
-def test_the_unused_acls_are_counted_once_for_a_reading_of_the_cluster_and_the_log(
+def test_the_unused_acls_are_counted_once_for_a_revision_of_the_cluster_and_the_log(
     page_of,
     read_cluster,  # noqa: F811
     tmp_path,
@@ -84,6 +84,8 @@ def test_the_unused_acls_are_counted_once_for_a_reading_of_the_cluster_and_the_l
     sync(read_cluster, client=FakeCluster(BINDINGS[1:], **NAMES))
     assert counted() == (1, len(BINDINGS) - 2)
     assert counted() == (0, len(BINDINGS) - 2)
+    sync(read_cluster, client=FakeCluster(BINDINGS[1:], **NAMES))
+    assert counted() == (0, len(BINDINGS) - 2), "nothing has moved"
 
 
 def test_where_the_log_cannot_tell_neither_number_nor_list_claims_it(page_of, read_cluster, tmp_path):  # noqa: F811
