@@ -250,11 +250,7 @@ class ConnectionForm(forms.Form):
     ) -> None:
         """moves: whether it only says where the cluster is read from, in another way than now."""
         self.kind, self.cluster = kind, cluster
-        self.stored: dict[str, str] = dict(cluster.options) if cluster is not None else {}
-        if cluster is not None and cluster.kind != kind.name:
-            # Of another kind no login is taken over: there it has another meaning.
-            stays = kind.options.keys() - set(_LOGIN)
-            self.stored = {name: value for name, value in self.stored.items() if name in stays}
+        self.stored = {} if cluster is None else _stored(cluster, kind)
         super().__init__(data, files, initial=self._as_stored())
         for name, setting in SETTINGS.items():
             if setting not in kind.options:
@@ -488,6 +484,14 @@ class ConnectionForm(forms.Form):
             if field in typed_wrong:
                 continue
             self.add_error(field if field in self.fields else None, sentence)
+
+
+def _stored(cluster: Cluster, kind: ClusterKind) -> dict[str, str]:
+    """Return the stored client settings that such a cluster can have too; of another kind no login, which differs."""
+    if cluster.kind == kind.name:
+        return dict(cluster.options)
+    stays = kind.options.keys() - set(_LOGIN)
+    return {name: value for name, value in cluster.options.items() if name in stays}
 
 
 def _within() -> AllowedHosts:
