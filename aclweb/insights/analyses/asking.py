@@ -167,7 +167,9 @@ def _require_room(of_person: int, of_cluster: int) -> None:
 
 def of_address(cluster: Cluster, address: str, visible: QuerySet[Cluster]) -> Analysis | None:
     """Return the analysis of a cluster at an address; visible: the clusters that the person may look at."""
-    row = Analysis.objects.filter(cluster=cluster, address=address).select_related("cluster__revision").first()
+    row = (
+        Analysis.objects.filter(cluster=cluster, address=address).select_related("cluster__revision").first()
+    )
     return row if row is not None and may_see(row, visible) else None
 
 
