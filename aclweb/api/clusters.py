@@ -272,13 +272,12 @@ class ClusterDetail(APIView):
                     pausing.pause(actor=person, cluster=cluster)
                 elif asked.get("paused") is False:
                     resumed = pausing.resume(actor=person, cluster=cluster)
-                is_reached_otherwise = _change(cluster, person, asked) and not asked.keys().isdisjoint(
-                    _CONNECTION
-                )
+                before = _reached(cluster)
+                _change(cluster, person, asked)
                 told = {name: asked[name] for name in _DECLARED if name in asked}
                 if told:
                     declare(cluster=cluster, actor=person, **told)
-                if is_reached_otherwise:
+                if _reached(cluster) != before:
                     checks.ask(cluster=cluster, actor=person)
         except registering.RegisteringError as error:
             raise ValidationError(faults(error, AskedClusterSerializer)) from error
@@ -289,11 +288,16 @@ class ClusterDetail(APIView):
         return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)
 
 
-def _change(cluster: Cluster, person: User, asked: Mapping[str, Any]) -> bool:
-    """Change the settings that are asked for; return whether anything differs. Raises RegisteringError."""
+def _reached(cluster: Cluster) -> tuple[str, Mapping[str, str]]:
+    """Return address and login of a cluster."""
+    return cluster.address, registering.stored_options(cluster)
+
+
+def _change(cluster: Cluster, person: User, asked: Mapping[str, Any]) -> None:
+    """Change the settings that are asked for. Raises RegisteringError."""
     settings_asked = {name: asked[name] for name in _SETTINGS if name in asked}
     if not settings_asked:
-        return False
+        return
     of_a_file = {name for name in _CONNECTION if name in asked} if not cluster.source.options else set()
     if of_a_file:
         why = "This cluster is read from a file, so it has no address or login that a program could change."
@@ -303,9 +307,7 @@ def _change(cluster: Cluster, person: User, asked: Mapping[str, Any]) -> bool:
         both: dict[str, str | None] = {**registering.stored_options(cluster), **options}
         settings_asked["options"] = {name: value for name, value in both.items() if value is not None}
     within = AllowedHosts.read(settings.ACLWEB_CLUSTER_HOSTS)
-    return registering.change_unread(
-        actor=person, cluster=cluster, within=within, given=options, **settings_asked
-    )
+    registering.change_unread(actor=person, cluster=cluster, within=within, given=options, **settings_asked)
 
 
 class ShownValueSerializer(serializers.Serializer[Any]):

@@ -216,6 +216,13 @@ def test_a_program_changes_what_it_names_and_the_rest_stays(live, dot):
     assert told()[-2:] == [("dot", "cluster.set"), ("dot", "cluster.declared")]
 
 
+def test_the_same_address_and_login_are_not_tested_again(live, dot):
+    same = {"address": "broker-1.example:9092", "options": {"sasl.username": LOGIN["sasl.username"]}}
+
+    assert change(program(dot), name="Europe", **same).json()["name"] == "Europe"
+    assert not ConnectionCheck.objects.exists()
+
+
 def test_null_takes_a_client_setting_away(live, dot):
     login = dict.fromkeys(("sasl.mechanism", "sasl.username", "sasl.password"))
 
