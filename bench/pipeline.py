@@ -229,7 +229,7 @@ def one_more_hour(run: Run) -> Iterator[Figure]:
     running = run.rounds("hour", logs, run.folder / "hours-running")
     yield Figure(
         PART,
-        f"the cheapest of three hours ({lines // _LONG_DAYS // 24:,} lines) in a Spark that runs, as with --every",
+        f"the cheapest of eight hours ({lines // _LONG_DAYS // 24:,} lines) in a Spark that runs, as with --every",
         100 * running["hour"] / running["before"],
         unit="%",
         goal=1 if lines >= USUAL.many else None,

@@ -31,6 +31,8 @@ from bench.process_tree import cpu_of_tree
 from bench.timing import fastest_of
 
 _ROUNDS = 3
+_HOURS = 8
+"""A Spark that adds every hour has compiled its code after some of them."""
 
 
 def counting(spark: SparkSession, files: Sequence[str]) -> dict[str, float]:
@@ -97,7 +99,7 @@ def hour(spark: SparkSession, snapshot: Snapshot, table: Path, files: Sequence[s
         return cpu() - before
 
     try:
-        first, *hours = (add(hours_later) for hours_later in range(_ROUNDS, -1, -1))
+        first, *hours = (add(hours_later) for hours_later in range(_HOURS, -1, -1))
     finally:
         last.write_bytes(whole)
     return {"before": first, "hour": min(hours)}

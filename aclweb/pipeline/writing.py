@@ -95,7 +95,7 @@ class Writing:
         parts = {
             ACCESS: self._write_access(lines, folded),
             COVERAGE: self._write_coverage(rows, folded),
-            NOTES: self._write_notes(lines, folded),
+            NOTES: self._write_notes(lines, rows, folded),
             DENIED: self._write_denied(lines, rows, folded),
         }
         written = {
@@ -180,8 +180,13 @@ class Writing:
         old = self._known(Table.coverage, folded)
         return self._write_rows(COVERAGE, COVERAGE_SCHEMA, added([*old, *rows], "day", "file", "broker"))
 
-    def _write_notes(self, lines: DataFrame, folded: set[str]) -> dict[str, tuple[Part, ...]]:
-        new = [row.asDict() for row in totals.notes(lines).collect() if self._is_kept(row["day"])]
+    def _write_notes(
+        self, lines: DataFrame, coverage: Sequence[Row], folded: set[str]
+    ) -> dict[str, tuple[Part, ...]]:
+        """Write what is no decision, and what is no UTF-8; coverage: the rows of days that are kept."""
+        new = []
+        if any(row[column] for row in coverage for column in ("other", "unparsed", "not_utf8")):
+            new = [row.asDict() for row in totals.notes(lines).collect() if self._is_kept(row["day"])]
         return self._write_rows(NOTES, NOTES_SCHEMA, added_notes([*self._known(Table.notes, folded), *new]))
 
     def _write_rows(

@@ -14,8 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from aclweb.pipeline.analyses import ANALYSES
+from aclweb.pipeline.table import Table, Window
 from tests.pipeline.samples import BINDINGS
-from tests.pipeline.test_access import run_main
+from tests.pipeline.test_access import CLUSTER, run_main
+from tests.pipeline.test_files import decisions
 from tests.pipeline.usage_job import manifest_of, run
 
 pytestmark = pytest.mark.spark
@@ -136,3 +138,20 @@ def test_usage_takes_at_most_twelve_jobs_and_brings_sums_to_the_driver(
 
     assert ["rows"] in brought
     assert 3 <= len(jobs) <= MOST_JOBS
+
+
+def test_records_that_are_no_decisions_are_looked_for_only_where_a_log_has_some(spark, tmp_path):
+    log, table = tmp_path / "kafka-authorizer.log", tmp_path / "table"
+    log.write_text(decisions(50))
+    words = ("access", "--cluster", CLUSTER, "--log", log, "--out", table)
+    with watched() as brought:
+        run_main(spark, *words)
+    assert brought
+    assert not any("noted" in columns for columns in brought)
+
+    with log.open("a") as opened:
+        opened.write("nothing that a broker writes\n" + decisions(3))
+    with watched() as brought:
+        run_main(spark, *words)
+    assert any("noted" in columns for columns in brought)
+    assert [note["lines"] for note in Table.open(table, CLUSTER).notes(Window())] == [1]
