@@ -238,6 +238,13 @@ def test_a_yaml_list_may_have_comments_and_leave_out_what_nobody_says(cluster):
         {"kind": "TOPIC", "pattern_type": "PREFIXED", "name": "orders.", "owner": "", "labels": "restricted"}
     ]
     assert owners.read("[]\n", "rows.yaml") == []
+    for labels in ("[pii, restricted]", "\n    - restricted\n    - pii", "pii, restricted"):
+        rows = "- {kind: topic, pattern_type: literal, name: on, owner: 007}\n- name: n\n  kind: group\n"
+        found = owners.read(rows + f"  labels: {labels}\n  pattern_type: literal\n  owner:\n", "rows.yaml")
+        assert [(each["name"], each["owner"], each["labels"]) for each in found] == [
+            ("on", "007", ""),
+            ("n", "", "pii, restricted"),
+        ]
     assert owners.text_of([], as_yaml=True) == "[]\n"
 
 
@@ -248,6 +255,7 @@ def test_each_bad_row_of_a_yaml_list_is_named(cluster):
         "- kind: TOPIC\n  pattern_type: LITERAL\n  name: b\n"
         "- kind: TOPIC\n  pattern_type: LITERAL\n  name: [c, d]\n  owner: x\n"
         "- &a [*a, *a]\n"
+        "- kind: TOPIC\n  ? [x]\n  : y\n  pattern_type: LITERAL\n  labels: [a, [b], {c: d}]\n  name: e\n  name: f\n"
     )
 
     with pytest.raises(NotationError) as refused:
@@ -257,8 +265,35 @@ def test_each_bad_row_of_a_yaml_list_is_named(cluster):
     assert "rows.yaml:5: 'colour' is no key of a row; use kind, pattern_type, name, owner, labels." in told
     assert "rows.yaml:6: This row lacks pattern_type and name." in told
     assert "rows.yaml:8: Give an owner, a label, or both." in told
-    assert "rows.yaml:13:" in told
-    assert "rows.yaml:15:" in told
+    assert "rows.yaml:13: The value of 'name' is no text; write it out, in quotes if need be." in told
+    assert "rows.yaml:15: This is no row; write 'key: value' pairs, one a line." in told
+    assert "rows.yaml:17: A key is no text; write it out, in quotes if need be." in told
+    assert (
+        "rows.yaml:20: A word in the value of 'labels' is no text; write it out, in quotes if need be."
+        in told
+    )
+    assert "rows.yaml:22: The key 'name' is given twice in one row; keep one." in told
+    assert len(refused.value.messages) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- kind: topic\n name: x\n", "rows.yaml:2: This is no YAML: "),
+        (
+            "- kind: topic\n---\n- kind: group\n",
+            "rows.yaml:2: Here a second document begins; one file has one list.",
+        ),
+        ("- a\n", "rows.yaml:1: This is no row; write 'key: value' pairs, one a line."),
+        ("-\0", "rows.yaml:1: This is no YAML: "),
+        (f"- {'[' * 200_000}", "rows.yaml:"),
+    ],
+)
+def test_what_is_no_list_of_rows_is_told(text, told):
+    with pytest.raises(NotationError) as refused:
+        owners.read(text, "rows.yaml")
+
+    assert any(message.startswith(told) for message in refused.value.messages), refused.value.messages[:3]
 
 
 def test_the_command_prints_yaml_and_takes_it_back(owned, tmp_path, capsys):

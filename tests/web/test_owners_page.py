@@ -90,7 +90,7 @@ def test_a_bad_file_is_told_by_line_and_kept_in_the_box(cluster, admin):
     page = admin.post(f"{URL}load/", {"rows": HEADER + "TOPIC,EXACT,a,b,\n"})
 
     assert page.status_code == 422
-    assert "line:2: 'EXACT' is none; use LITERAL, PREFIXED." in text(page)
+    assert "Line 2: 'EXACT' is none; use LITERAL, PREFIXED." in text(page)
     assert "TOPIC,EXACT,a,b," in text(page)
     latin = SimpleUploadedFile("a.csv", HEADER.encode() + b"TOPIC,LITERAL,a,M\xfcller,\n")
     assert "The file is no UTF-8 text" in text(admin.post(f"{URL}load/", {"file": latin}))

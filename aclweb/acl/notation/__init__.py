@@ -5,7 +5,6 @@ records of the authorizer's log in any layout.
 """
 
 from aclweb.acl.notation.acl_csv import read_rows, write_rows
-from aclweb.acl.notation.acl_yaml import read_rows as read_yaml_rows
 from aclweb.acl.notation.acl_yaml import write_rows as write_yaml_rows
 from aclweb.acl.notation.authorizer_log import (
     NO_ACL_NOTE,
@@ -107,7 +106,6 @@ __all__ = [
     "read_names",
     "read_requests",
     "read_rows",
-    "read_yaml_rows",
     "recognise",
     "records",
     "request_from_dict",

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from aclweb.acl.model import Problems, number_of, shown
-from aclweb.acl.notation import read_rows, read_yaml_rows, write_rows, write_yaml_rows
+from aclweb.acl.notation import read_rows, write_rows, write_yaml_rows
 from aclweb.audit import trail
+from aclweb.inventory.admin import yaml_rows
 from aclweb.inventory.models import Cluster, OwnedNames
 
 trail.register("owners.added", "{actor} said who owns {names} of {cluster}: {told}.")
@@ -165,7 +166,7 @@ def _is_yaml(text: str) -> bool:
 
 def _yaml_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield each object as (its first line, value by key); owner and labels may be left out. Notes bad ones."""
-    for line, values, lines in read_yaml_rows(text, problems):
+    for line, values, lines in yaml_rows.read_rows(text, problems, lists=("labels",)):
         odd = [key for key in values if key not in FIELDS]
         missing = [key for key in KEY if key not in values]
         for key in odd:

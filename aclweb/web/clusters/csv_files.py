@@ -18,6 +18,8 @@ from aclweb.web.shell.uploads import uploaded_text
 
 MOST_FAULTS = 20
 """So many bad lines of a file are told at once."""
+_OF_FORM = "form"
+"""Stands in messages where the name of a file would: `form:2: …`, which the page says as `Line 2: …`."""
 PREVIEWED = 20
 MOST_BYTES = 1024 * 1024
 """Of a file; the page that shows what it would change holds it until it is loaded."""
@@ -74,9 +76,10 @@ def load(request: HttpRequest, cluster: Cluster, kind: CsvFile[Rows]) -> Loaded:
     try:
         if fault:
             raise NotationError(fault)
-        rows = kind.read(text, "line")
+        rows = kind.read(text, _OF_FORM)
     except NotationError as error:
-        told = {"faults": error.messages[:MOST_FAULTS], "more_faults": len(error.messages[MOST_FAULTS:])}
+        faults = [message.replace(f"{_OF_FORM}:", "Line ", 1) for message in error.messages[:MOST_FAULTS]]
+        told = {"faults": faults, "more_faults": len(error.messages[MOST_FAULTS:])}
         return Loaded(shown={"text": text, **told}, status=422)
     if "store" in request.POST:
         assert isinstance(request.user, User)  # login_required
