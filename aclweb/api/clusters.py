@@ -44,7 +44,7 @@ from aclweb.inventory.sync import tasks as sync_tasks
 
 _MOST_UNKNOWN = 20
 """So many names of a body that have no meaning are told at once."""
-_DECLARED = ("super_users", "allow_everyone", "service")
+_DECLARED = ("super_users", "allow_everyone", "authorizer_declared", "service")
 _CONNECTION = ("address", "options")
 _SETTINGS = ("name", *_CONNECTION, "authorizer", "kafka_version", "approvals_needed", "changes_enabled")
 LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
@@ -54,6 +54,11 @@ LIVE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.options)
 _SERVICE_HELP = (
     f"The managed service that runs it: one of {', '.join(SERVICES)}. What is undeclared is then declared by its "
     "documents, and answers say what it hides."
+)
+
+
+_AUTHORIZER_HELP = (
+    "Of a ZooKeeper cluster: whether its brokers run an authorizer, which znodes do not tell: on or off."
 )
 
 
@@ -99,6 +104,9 @@ class NewClusterSerializer(serializers.Serializer[Any]):
     )
     allow_everyone = serializers.BooleanField(
         required=False, help_text="allow.everyone.if.no.acl.found. Undeclared unless given."
+    )
+    authorizer_declared = serializers.ChoiceField(
+        ("on", "off"), required=False, help_text=f"{_AUTHORIZER_HELP} Undeclared unless given."
     )
     service = serializers.CharField(required=False, help_text=_SERVICE_HELP)
     paused = serializers.BooleanField(
@@ -191,6 +199,12 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
     )
     changes_enabled = serializers.BooleanField(
         required=False, help_text="Whether approved changes are written to it."
+    )
+    authorizer_declared = serializers.ChoiceField(
+        ("on", "off"),
+        required=False,
+        allow_blank=True,
+        help_text=f"{_AUTHORIZER_HELP} Empty takes the declaration back.",
     )
     service = serializers.CharField(
         required=False, allow_blank=True, help_text=f"{_SERVICE_HELP} Empty for none."

@@ -151,6 +151,10 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
     allow_everyone = serializers.BooleanField(
         allow_null=True, help_text="allow.everyone.if.no.acl.found as declared; null where nobody has."
     )
+    authorizer_declared = serializers.CharField(
+        allow_blank=True,
+        help_text="Whether the brokers of a ZooKeeper cluster run an authorizer, as declared: on, off, or empty.",
+    )
     service = serializers.CharField(
         allow_blank=True, help_text="The managed service that runs it, as declared; empty for none."
     )
@@ -187,6 +191,7 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "kafka_version",
             "super_users",
             "allow_everyone",
+            "authorizer_declared",
             "service",
             "caveats",
             "topics_known",

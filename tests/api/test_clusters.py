@@ -27,8 +27,8 @@ from tests.inventory.answering_cluster import Answers, topics
 URL = "/api/v1/clusters/test-eu/"
 CHECK = f"{URL}check/"
 CAN_BE_SET = (
-    "paused, changes_enabled, service, name, address, options, authorizer, kafka_version, approvals_needed, "
-    "super_users, allow_everyone"
+    "paused, changes_enabled, authorizer_declared, service, name, address, options, authorizer, kafka_version, "
+    "approvals_needed, super_users, allow_everyone"
 )
 
 
@@ -306,6 +306,16 @@ def test_without_another_address_or_login_nothing_is_tested(live, dot):
     assert not ConnectionCheck.objects.exists()
 
 
+def test_whether_a_zookeeper_cluster_runs_an_authorizer_is_declared_and_taken_back(live, dot):
+    for declared in ("off", "on", ""):
+        assert change(program(dot), authorizer_declared=declared).json()["authorizer_declared"] == declared
+        live.refresh_from_db()
+        assert live.authorizer_declared == declared
+
+    refused = change(program(dot), authorizer_declared="maybe")
+    assert (refused.status_code, list(refused.json())) == (400, ["authorizer_declared"])
+
+
 # --- adding --------------------------------------------------------------------------------
 
 CLUSTERS = "/api/v1/clusters/"
@@ -322,6 +332,7 @@ NEW = {
     },
     "super_users": "User:admin",
     "allow_everyone": False,
+    "authorizer_declared": "on",
     "approvals_needed": 2,
 }
 
@@ -338,6 +349,7 @@ def test_an_added_cluster_is_as_one_that_was_added_on_the_page(root, enqueued):
     assert answer.json() == program(root).get(answer["Location"]).json()
     assert (cluster.name, cluster.approvals_needed, cluster.is_paused) == ("prod-eu", 2, False)
     assert (cluster.allow_everyone, cluster.super_users) == (False, "User:admin")
+    assert cluster.authorizer_declared == "on"
     assert (cluster.changes_enabled, cluster.held_to_hosts) == (False, True)
     assert connection_of(cluster).options == NEW["options"]
     assert [due.slug for due in scheduling.due()] == ["prod-eu"]
