@@ -35,7 +35,8 @@ def spark_cluster(
 
     Each has a folder in `directory`, such as worker-0, with its process group in `pid` and its executors in `work`.
     pinned: whether each runs on a core of its own and on no other, with its executors and their Python, as on a machine
-    with one core. Spark alone only counts cores: what it starts takes all that it gets.
+    with one core; the master is on that of the first. Spark alone only counts cores: what it starts takes all that it
+    gets.
     """
     env = {"JAVA_HOME": str(java_home), "PATH": os.environ["PATH"], "HOME": str(directory)}
     core = next((HOME / "jars").glob("spark-core_*.jar")).name
@@ -68,7 +69,7 @@ def spark_cluster(
         return log
 
     try:
-        master = start("master", "org.apache.spark.deploy.master.Master")
+        master = start("master", "org.apache.spark.deploy.master.Master", core=0 if pinned else None)
         address = _wait(master, r"Starting Spark master at (spark://\S+)")[0]
         for number in range(workers):
             work = directory / f"worker-{number}" / "work"
