@@ -21,7 +21,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.turns import is_due
+from tests.turns import is_due, part_of
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,11 @@ SERVERS = (
 GROUPS = tuple(dict.fromkeys(server.group for server in SERVERS))
 MARKS = tuple(dict.fromkeys(server.mark for server in SERVERS))
 OWN = "own_server"
+# In Chromium each test takes more than a second, so they take turns: one part in so many a day. What pages answer is
+# asked with Django's client in every run. No turn has a test with the mark `every_run`, nor one that others name as
+# what is asked instead of them.
+BROWSER, BROWSER_PARTS, EVERY_RUN = "browser", 2, "every_run"
+LEFT_OUT_BY = ("thorough", "turns")
 # The group of a test that bears a mark and asks for no fixture.
 _GROUP_OF_MARK = {server.mark: server.group for server in reversed(SERVERS)} | {"kafka": "kafka"}
 
@@ -86,19 +91,33 @@ def group_of(item: pytest.Item) -> str:
     return min(groups, key=GROUPS.index) if groups else item.nodeid.partition("::")[0]
 
 
+def has_its_turn(item: pytest.Item, asked_instead: Container[str]) -> bool:
+    """Return whether a test is asked today: most are each day, and so are those that are asked instead of others."""
+    if turns := item.get_closest_marker("turns"):
+        return is_due(*turns.args)
+    if item.nodeid.partition("[")[0] in asked_instead or item.get_closest_marker(EVERY_RUN):
+        return True
+    return not item.get_closest_marker(BROWSER) or is_due(BROWSER_PARTS, part_of(item.nodeid, BROWSER_PARTS))
+
+
 # --- every process: marks and order ---
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give each test the marks of its servers, before marks select; what has its turn another day is thorough."""
+    asked_instead = {
+        str(mark.kwargs["instead"])
+        for item in items
+        for mark in item.iter_markers()
+        if mark.name in LEFT_OUT_BY
+    }
     for item in items:
-        turns = item.get_closest_marker("turns")
-        if turns and not is_due(*turns.args):
-            item.add_marker("thorough")
         group = item.stash[_GROUP] = group_of(item)
         for mark in {server.mark for server in servers_of(item)}:
             item.add_marker(mark)
+        if not has_its_turn(item, asked_instead):
+            item.add_marker("thorough")
         if group in GROUPS or item.get_closest_marker(OWN):
             item.add_marker("server")
 

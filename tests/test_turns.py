@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -36,18 +37,53 @@ def test_each_part_has_its_turn_once_in_so_many_days():
         is_due(3, 3)
 
 
+class Item:
+    """A test with these marks."""
+
+    stash: dict[object, object]
+
+    def __init__(self, name="test_it", **marks):
+        self.nodeid, self.stash, self.added = f"tests/test_x.py::{name}", {}, []
+        self.marks = {mark: SimpleNamespace(name=mark, **given) for mark, given in marks.items()}
+
+    def iter_markers(self):
+        return self.marks.values()
+
+    def get_closest_marker(self, name):
+        return self.marks.get(name)
+
+    def add_marker(self, mark):
+        self.added.append(mark)
+
+
 @pytest.mark.parametrize(("later", "added"), [(0, []), (1, ["thorough"]), (2, ["thorough"])])
 def test_a_test_whose_turn_is_another_day_is_left_out_like_thorough_ones(later, added):
-    marks: list[str] = []
-    turns = SimpleNamespace(args=(3, (TURN + later) % 3))
-    item = SimpleNamespace(
-        nodeid="tests/test_x.py::test_it",
-        stash={},
-        iter_markers=list,
-        get_closest_marker={"turns": turns}.get,
-        add_marker=marks.append,
-    )
+    item = Item(turns={"args": (3, (TURN + later) % 3), "kwargs": {"instead": "tests/test_y.py::test_it"}})
 
     groups.pytest_collection_modifyitems([item])
 
-    assert marks == added
+    assert item.added == added
+
+
+def test_of_the_tests_in_chromium_each_day_asks_a_part_and_all_days_ask_all(monkeypatch):
+    browser = {"args": (), "kwargs": {}}
+    names = [f"test_{number}[a]" for number in range(40)]
+
+    def asked(**marks):
+        items = [Item(name, browser=browser, **marks) for name in names]
+        groups.pytest_collection_modifyitems([*items, *others])
+        return {item.nodeid for item in items if "thorough" not in item.added}
+
+    def on_each_day(**marks):
+        days = []
+        for day in range(groups.BROWSER_PARTS):
+            monkeypatch.setattr(groups, "is_due", partial(is_due, turn=day))
+            days.append(asked(**marks))
+        return days
+
+    others = [Item(thorough={"kwargs": {"instead": "tests/test_x.py::test_7"}})]
+    first, second = on_each_day()
+    assert first & second == {"tests/test_x.py::test_7[a]"}
+    assert len(first | second) == 40
+    assert min(len(first), len(second)) > 10
+    assert on_each_day(every_run=browser) == [first | second] * 2

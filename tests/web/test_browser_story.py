@@ -37,6 +37,7 @@ def worker() -> Iterator[None]:
         yield
 
 
+@pytest.mark.every_run
 @pytest.mark.zookeeper
 def test_a_change_goes_from_a_wish_to_zookeeper_and_back(
     zookeeper_server, fresh, cluster, ada, ben, window, live_server, worker
