@@ -72,6 +72,8 @@ _TELLING = re.compile(
     r"PKIX|unknown\s?host|refused|timed out|could not|not found|ERROR|unreachable", re.IGNORECASE
 )
 
+_BRIEF_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 Progress = Callable[[str], object]
 
 
@@ -252,7 +254,7 @@ def _by_ivy(jars: Sequence[Jar], scratch: Path, libraries: Path, progress: Progr
     # A home and cache of its own: a half-filled Maven repository in the real home makes Ivy give up.
     home, cache = scratch / "home", scratch / "cache"
     home.mkdir()
-    command = [str(find_java()), "-Xmx256m", f"-Duser.home={home}", *_trusting(scratch)]
+    command = [str(find_java()), *_BRIEF_JVM.split(), "-Xmx256m", f"-Duser.home={home}", *_trusting(scratch)]
     command += ["-cp", os.pathsep.join([str(ivy[-1]), f"{folder}{os.sep}*"]), "org.apache.ivy.Main"]
     command += ["-cache", str(cache), "-ivy", str(scratch / "ivy.xml"), "-confs", "default", "-warn"]
     command += ["-retrieve", f"{libraries}/[artifact]-[revision].[ext]"]
@@ -307,7 +309,8 @@ def _telling(text: str) -> str:
 
 def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, watched: Path) -> None:
     """Run a resolver to its end, telling from time to time how many jars are there."""
-    environment = dict(os.environ)
+    # Maven reads this; of code that runs for seconds no optimising compiler makes up for itself.
+    environment = {"MAVEN_OPTS": _BRIEF_JVM} | os.environ
     with contextlib.suppress(ClusterError):
         environment["JAVA_HOME"] = str(java_home())
     said = scratch / "said.log"
