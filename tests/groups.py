@@ -57,10 +57,8 @@ SERVERS = (
 GROUPS = tuple(dict.fromkeys(server.group for server in SERVERS))
 MARKS = tuple(dict.fromkeys(server.mark for server in SERVERS))
 OWN = "own_server"
-# In Chromium each test takes more than a second, so they take turns: one part in so many a day. What pages answer is
-# asked with Django's client in every run. No turn has a test with the mark `every_run`, nor one that others name as
-# what is asked instead of them.
-BROWSER, BROWSER_PARTS, EVERY_RUN = "browser", 2, "every_run"
+EVERY_RUN = "every_run"
+BROKERS = ("kafka39", "kafka44")
 LEFT_OUT_BY = ("thorough", "turns")
 # The group of a test that bears a mark and asks for no fixture.
 _GROUP_OF_MARK = {server.mark: server.group for server in reversed(SERVERS)} | {"kafka": "kafka"}
@@ -92,12 +90,24 @@ def group_of(item: pytest.Item) -> str:
 
 
 def has_its_turn(item: pytest.Item, asked_instead: Container[str]) -> bool:
-    """Return whether a test is asked today: most are each day, and so are those that are asked instead of others."""
+    """Return whether a test is asked today.
+
+    Most are each day, and so are those with the mark `every_run` and those that others name as what is asked instead of
+    them. Of the others that ask what is dear, a day asks half: of tests in Chromium and of files with Spark by their
+    names, of what both brokers are asked one broker. Two days ask all.
+    """
     if turns := item.get_closest_marker("turns"):
         return is_due(*turns.args)
     if item.nodeid.partition("[")[0] in asked_instead or item.get_closest_marker(EVERY_RUN):
         return True
-    return not item.get_closest_marker(BROWSER) or is_due(BROWSER_PARTS, part_of(item.nodeid, BROWSER_PARTS))
+    if item.get_closest_marker("browser"):
+        return is_due(2, part_of(item.nodeid, 2))
+    if item.get_closest_marker("spark"):
+        return is_due(2, part_of(item.nodeid.partition("::")[0], 2))
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec else ()
+    brokers = [value for value in values if isinstance(value, str) and value in BROKERS]
+    return not brokers or is_due(2, BROKERS.index(brokers[0]))
 
 
 # --- every process: marks and order ---

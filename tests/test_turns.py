@@ -37,13 +37,17 @@ def test_each_part_has_its_turn_once_in_so_many_days():
         is_due(3, 3)
 
 
+NOTHING = {"args": (), "kwargs": {}}
+
+
 class Item:
     """A test with these marks."""
 
     stash: dict[object, object]
 
-    def __init__(self, name="test_it", **marks):
-        self.nodeid, self.stash, self.added = f"tests/test_x.py::{name}", {}, []
+    def __init__(self, nodeid="tests/test_x.py::test_it", subject="", **marks):
+        self.nodeid, self.stash, self.added = nodeid, {}, []
+        self.callspec = SimpleNamespace(params={"subject": subject})
         self.marks = {mark: SimpleNamespace(name=mark, **given) for mark, given in marks.items()}
 
     def iter_markers(self):
@@ -65,25 +69,42 @@ def test_a_test_whose_turn_is_another_day_is_left_out_like_thorough_ones(later, 
     assert item.added == added
 
 
-def test_of_the_tests_in_chromium_each_day_asks_a_part_and_all_days_ask_all(monkeypatch):
-    browser = {"args": (), "kwargs": {}}
-    names = [f"test_{number}[a]" for number in range(40)]
+def named(number):
+    return f"tests/test_x.py::test_{number}[a]"
 
-    def asked(**marks):
-        items = [Item(name, browser=browser, **marks) for name in names]
+
+def of_a_file(number):
+    return f"tests/test_{number}.py::test_it"
+
+
+@pytest.mark.parametrize(
+    ("mark", "name", "asked_instead"),
+    [("browser", named, "tests/test_x.py::test_7"), ("spark", of_a_file, "tests/test_7.py::test_it")],
+)
+def test_of_what_is_dear_each_day_asks_a_half_and_two_days_ask_all(monkeypatch, mark, name, asked_instead):
+    def asked(day, **marks):
+        monkeypatch.setattr(groups, "is_due", partial(is_due, turn=day))
+        items = [Item(name(number), **{mark: NOTHING}, **marks) for number in range(40)]
+        others = [Item("tests/test_y.py::test_it", thorough={"kwargs": {"instead": asked_instead}})]
         groups.pytest_collection_modifyitems([*items, *others])
         return {item.nodeid for item in items if "thorough" not in item.added}
 
-    def on_each_day(**marks):
-        days = []
-        for day in range(groups.BROWSER_PARTS):
-            monkeypatch.setattr(groups, "is_due", partial(is_due, turn=day))
-            days.append(asked(**marks))
-        return days
+    first, second = asked(0), asked(1)
 
-    others = [Item(thorough={"kwargs": {"instead": "tests/test_x.py::test_7"}})]
-    first, second = on_each_day()
-    assert first & second == {"tests/test_x.py::test_7[a]"}
+    assert {each.partition("[")[0] for each in first & second} == {asked_instead}
     assert len(first | second) == 40
     assert min(len(first), len(second)) > 10
-    assert on_each_day(every_run=browser) == [first | second] * 2
+    assert asked(0, every_run=NOTHING) == asked(1, every_run=NOTHING) == first | second
+
+
+def test_what_two_brokers_are_asked_one_of_them_is_asked_a_day(monkeypatch):
+    def asked(day, **marks):
+        monkeypatch.setattr(groups, "is_due", partial(is_due, turn=day))
+        items = [
+            Item("tests/test_x.py::test_it", subject, **marks) for subject in ("kafka44", "kafka39", "fake")
+        ]
+        groups.pytest_collection_modifyitems(items)
+        return [item.callspec.params["subject"] for item in items if "thorough" not in item.added]
+
+    assert [asked(0), asked(1)] == [["kafka39", "fake"], ["kafka44", "fake"]]
+    assert asked(0, every_run=NOTHING) == asked(1, every_run=NOTHING) == ["kafka44", "kafka39", "fake"]

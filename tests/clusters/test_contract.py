@@ -32,6 +32,9 @@ from tests.clusters.tls_broker import SUBJECT, TlsBroker
 from tests.fake_cluster import FakeCluster
 from tests.servers import USERS, create_topic, need_jars, need_java, wipe
 
+# Both brokers in every run.
+pytestmark = pytest.mark.every_run
+
 # What the claims are held against, and which kind of cluster each is.
 KIND_OF = {
     "fake": "admin",

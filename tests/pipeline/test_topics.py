@@ -146,6 +146,11 @@ def read_of(version, topic: str) -> int:
     return sum(Position.from_dict(position).following.values())
 
 
+@pytest.mark.turns(
+    2,
+    0,
+    instead="tests/pipeline/test_topics.py::test_a_topic_that_cannot_be_read_costs_itself_and_the_table_says_so_until_it_can",
+)
 @pytest.mark.long
 def test_a_range_of_a_topic_and_what_follows_it_count_each_record_once(kafka44, sent, logs, tmp_path):
     topic, number = sent
@@ -165,7 +170,7 @@ def test_a_range_of_a_topic_and_what_follows_it_count_each_record_once(kafka44, 
 
 
 @pytest.mark.thorough(
-    instead="tests/pipeline/test_topics.py::test_a_range_of_a_topic_and_what_follows_it_count_each_record_once"
+    instead="tests/pipeline/test_topics.py::test_a_topic_that_cannot_be_read_costs_itself_and_the_table_says_so_until_it_can"
 )
 @pytest.mark.long
 def test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once(

@@ -32,7 +32,7 @@ pytestmark = [
     *(pytest.mark.kafka, pytest.mark.spark, pytest.mark.own_server),
     pytest.mark.thorough(
         instead="tests/pipeline/test_topics.py::"
-        "test_a_run_killed_after_its_first_change_and_the_next_count_each_record_once"
+        "test_a_topic_that_cannot_be_read_costs_itself_and_the_table_says_so_until_it_can"
     ),
     # What is rolled back would lock the database for the thread that keeps the lease.
     pytest.mark.django_db(transaction=True),
