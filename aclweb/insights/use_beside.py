@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from django.db.models import Max, Q, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Max, Q, Sum, TextField
+from django.db.models.functions import Cast, Coalesce
 
 from aclweb.acl.model import PermissionType, ResourceType
 from aclweb.clusters import Known
 from aclweb.insights.current import current_load
 from aclweb.insights.models import AclUse, Load
+from aclweb.insights.pairs import Pairs, moment_of, pairs_of
+from aclweb.insights.result import in_utc
 from aclweb.insights.unused import NO_LOG, evidence_of, is_unused
 from aclweb.insights.window import Window, evidence_in_days
 from aclweb.inventory.current import in_force
@@ -40,11 +42,22 @@ MOST_NAMES = 50_000
 class Used:
     """What one log holds of a name or an ACL, in requests. An ACL settles those of its own permission alone: the other
     number is None.
+
+    last: when the last one was, as pairs or the database have it: a page shows that of few of thousands.
     """
 
     permitted: int | None = 0
     denied: int | None = 0
-    last_at: datetime | None = None
+    last: int | str | None = None
+
+    @property
+    def last_at(self) -> datetime | None:
+        """When the last one was, on the brokers' clocks."""
+        if self.last is None:
+            return None
+        if isinstance(self.last, int):
+            return moment_of(self.last)
+        return in_utc(datetime.fromisoformat(self.last))
 
     @property
     def counted(self) -> int:
@@ -127,6 +140,7 @@ _KEYS_A_QUERY = 20_000
 _Uses = Mapping[str, Used]
 _Judge = Callable[[str, Used], OnSide]
 _NONE = Used()
+_DENY = PermissionType.DENY.name
 
 
 def use_beside(
@@ -156,17 +170,49 @@ def _names_compared(here: Cluster, there: Cluster, kind: str, days: int | None, 
     return Beside(sides[0], sides[1], most, _rows(uses, judges))
 
 
+_NameUse = tuple[str, int, int, int | str]
+"""A name, its permitted and denied requests, and the last one as in Used."""
+
+
 def _of_names(window: Window, kind: str, most: int) -> tuple[dict[str, Used], bool]:
     """Return what each name was used for, and whether every name is there."""
+    pairs = pairs_of(window)
+    found = _added(pairs, kind, most + 1) if pairs.whole else _summed(window, kind, most + 1)
+    uses = {name: Used(permitted, denied, last) for name, permitted, denied, last in found[:most]}
+    return uses, len(found) <= most
+
+
+def _added(pairs: Pairs, kind: str, most: int) -> list[_NameUse]:
+    """Return so many names of whole pairs, those with most requests first; as `_summed`."""
+    names, places = (pairs.names, pairs.name) if kind == TOPICS else (pairs.principals, pairs.principal)
+    permitted, denied, last = [0] * len(names), [0] * len(names), [0] * len(names)
+    for place, allowed, lines, at in zip(places, pairs.allowed, pairs.lines, pairs.last, strict=True):
+        (permitted if allowed else denied)[place] += lines
+        if at > last[place]:
+            last[place] = at
+    logged = set(places)
+    if kind == TOPICS:
+        kinds, topic = pairs.kinds, ResourceType.TOPIC.name
+        logged = {place for place in logged if kinds[place] == topic}
+    # Names are sorted, so their places are in their order; one number at a time is what sorts fastest.
+    ranked = sorted(logged)
+    ranked.sort(key=denied.__getitem__, reverse=True)
+    ranked.sort(key=permitted.__getitem__, reverse=True)
+    return [(names[place], permitted[place], denied[place], last[place]) for place in ranked[:most]]
+
+
+def _summed(window: Window, kind: str, most: int) -> list[_NameUse]:
+    """Return so many names of a window, those with most requests first; one query that adds up all of its requests."""
     name = "request__resource_name" if kind == TOPICS else "request__principal"
     rows = window.requests()
     if kind == TOPICS:
         rows = rows.filter(request__resource_type=ResourceType.TOPIC.name)
     summed = rows.values_list(name).annotate(
-        permitted=_lines(window, allowed=True), denied=_lines(window, allowed=False), last=Max("last_at")
+        permitted=_lines(window, allowed=True),
+        denied=_lines(window, allowed=False),
+        last=Cast(Max("last_at"), TextField()),
     )
-    found = list(summed.order_by("-permitted", "-denied", name)[: most + 1])
-    return {name: Used(*rest) for name, *rest in found[:most]}, len(found) <= most
+    return list(summed.order_by("-permitted", "-denied", name)[:most])
 
 
 def _lines(window: Window, *, allowed: bool) -> Coalesce:
@@ -209,11 +255,12 @@ def _acls_compared(here: Cluster, there: Cluster, most: int) -> Beside:
     return Beside(sides[0], sides[1], most, tuple(rows))
 
 
-def _of_acls(load: Load | None, most: int) -> tuple[dict[str, tuple[int, datetime]], bool]:
+def _of_acls(load: Load | None, most: int) -> tuple[dict[str, tuple[int, str]], bool]:
     """Return requests and last time of each ACL that settled some, and whether every such ACL is there."""
     settled = AclUse.objects.filter(load=load, requests__gt=0).order_by("-requests", "key")
-    found = list(settled.values_list("key", "requests", "last_at")[: most + 1])
-    return {key: (requests, last_at) for key, requests, last_at in found[:most]}, len(found) <= most
+    as_text = settled.annotate(last=Cast("last_at", TextField()))
+    found = list(as_text.values_list("key", "requests", "last")[: most + 1])
+    return {key: (requests, last) for key, requests, last in found[:most]}, len(found) <= most
 
 
 _Fact = tuple[str, int]
@@ -251,10 +298,10 @@ def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
     return (keys[start : start + _KEYS_A_QUERY] for start in range(0, len(keys), _KEYS_A_QUERY))
 
 
-def _settled(permission: str, requests: int = 0, last_at: datetime | None = None) -> Used:
-    if permission == PermissionType.DENY.name:
-        return Used(None, requests, last_at)
-    return Used(requests, None, last_at)
+def _settled(permission: str, requests: int = 0, last: str | None = None) -> Used:
+    if permission == _DENY:
+        return Used(None, requests, last)
+    return Used(requests, None, last)
 
 
 def _acl_judge(there_now: Container[str], permissions: Mapping[str, str], idle: Container[str]) -> _Judge:
@@ -290,15 +337,12 @@ def _rows(uses: Collection[_Uses], judges: Iterable[_Judge]) -> tuple[Compared, 
     """Return what is used on either side, that with most requests first."""
     here, there = uses
     judge_here, judge_there = judges
-    counted: dict[str, int] = {}
-    for name in {**here, **there}:
-        if number := _of(here, name).counted + _of(there, name).counted:
-            counted[name] = number
+    counted = {name: used.counted for name, used in here.items()}
+    for name, used in there.items():
+        counted[name] = counted.get(name, 0) + used.counted
+    names = sorted(name for name, number in counted.items() if number)
+    names.sort(key=counted.__getitem__, reverse=True)
     return tuple(
-        Compared(name, judge_here(name, _of(here, name)), judge_there(name, _of(there, name)))
-        for name in sorted(counted, key=lambda name: (-counted[name], name))
+        Compared(name, judge_here(name, here.get(name, _NONE)), judge_there(name, there.get(name, _NONE)))
+        for name in names
     )
-
-
-def _of(uses: _Uses, name: str) -> Used:
-    return uses.get(name, _NONE)

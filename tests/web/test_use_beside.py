@@ -5,18 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
+from datetime import timedelta
 from html import unescape
 
 import pytest
 
 from aclweb.accounts.models import Grant, Role
+from aclweb.insights import pairs
 from aclweb.insights.load import load
 from aclweb.insights.use_beside import use_beside
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
-from tests.insights.results import use, write_result
+from tests.insights.results import LAST, use, write_result
 from tests.web.test_use_pages import REFUSALS_ONLY, REQUESTS, logged
 
 URL = "/c/test-eu/insights/use/beside/"
@@ -213,6 +216,62 @@ def test_a_page_compares_fewer_names_than_its_files_and_says_so(both, give, monk
     assert page.count("<tr data-row>") == 2
     assert "compared here; the files compare 50,000." in page
     assert len(page_of("&days=all&format=jsonl").splitlines()) == 4
+
+
+def some_requests(seed):
+    """Requests of few principals, hosts and days on few names, so that many have the same numbers."""
+    chance = random.Random(f"beside {seed}")
+    keys = {
+        (
+            chance.choice("abcde"),
+            chance.choice(["payments.eu", "orders", "stock", "trades", "users"]),
+            host,
+            allowed,
+        )
+        for host in range(4)
+        for allowed in (True, False)
+        for _ in range(12)
+    }
+    return [
+        logged(
+            f"User:{who}",
+            name,
+            lines=chance.randint(1, 3),
+            allowed=allowed,
+            day=(day := LAST - timedelta(days=chance.choice([0, 0, 10, 40, 80]))).date().isoformat(),
+            host=f"10.0.0.{host}",
+            resource_type=chance.choice(["TOPIC", "TOPIC", "GROUP"]),
+            last_at=day,
+            first_at=day - timedelta(days=90),
+        )
+        for who, name, host, allowed in sorted(keys)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("most", [3, None])
+def test_names_added_up_from_kept_pairs_are_those_of_each_request(both, give, monkeypatch, seed, most):
+    give(here=some_requests(seed), there=some_requests(seed + 100))
+
+    def told():
+        questions = [(kind, days) for kind in ("topics", "principals") for days in (7, 30, 90, None)]
+        found = [use_beside(*both, kind=kind, days=days, most=most) for kind, days in questions]
+        return [
+            [
+                (row.name, row.relation, side.state, side.permitted, side.denied, side.used.last_at)
+                for row in each.rows
+                for side in (row.here, row.there)
+            ]
+            for each in found
+        ]
+
+    kept = told()
+
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 1)
+
+    assert told() == kept
+    assert all(kept)
+    assert kept[0] != kept[3]
 
 
 def test_a_cluster_that_one_may_not_look_at_is_not_found(both, give, dot, signed_in):
