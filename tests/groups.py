@@ -58,6 +58,9 @@ GROUPS = tuple(dict.fromkeys(server.group for server in SERVERS))
 MARKS = tuple(dict.fromkeys(server.mark for server in SERVERS))
 OWN = "own_server"
 EVERY_RUN = "every_run"
+# The mark of a test that is dear, the days after which each of them was asked, and whether a file is asked as a whole:
+# what its tests share takes longest then.
+TURNS = (("browser", 3, False), ("spark", 3, True), ("long", 2, True))
 BROKERS = ("kafka39", "kafka44")
 LEFT_OUT_BY = ("thorough", "turns")
 # The group of a test that bears a mark and asks for no fixture.
@@ -93,21 +96,21 @@ def has_its_turn(item: pytest.Item, asked_instead: Container[str]) -> bool:
     """Return whether a test is asked today.
 
     Most are each day, and so are those with the mark `every_run` and those that others name as what is asked instead of
-    them. Of the others that ask what is dear, a day asks half: of tests in Chromium and of files with Spark by their
-    names, of what both brokers are asked one broker. Two days ask all.
+    them. Of the others that ask what is dear, a day asks a part, by their names or those of their files: see TURNS. Of
+    what both brokers are asked, it asks one broker.
     """
     if turns := item.get_closest_marker("turns"):
         return is_due(*turns.args)
     if item.nodeid.partition("[")[0] in asked_instead or item.get_closest_marker(EVERY_RUN):
         return True
-    if item.get_closest_marker("browser"):
-        return is_due(2, part_of(item.nodeid, 2))
-    if item.get_closest_marker("spark"):
-        return is_due(2, part_of(item.nodeid.partition("::")[0], 2))
+    for mark, parts, is_by_file in TURNS:
+        if item.get_closest_marker(mark):
+            name = item.nodeid.partition("::")[0] if is_by_file else item.nodeid
+            return is_due(parts, part_of(name, parts))
     callspec = getattr(item, "callspec", None)
     values = callspec.params.values() if callspec else ()
     brokers = [value for value in values if isinstance(value, str) and value in BROKERS]
-    return not brokers or is_due(2, BROKERS.index(brokers[0]))
+    return not brokers or is_due(len(BROKERS), BROKERS.index(brokers[0]))
 
 
 # --- every process: marks and order ---

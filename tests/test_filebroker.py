@@ -53,6 +53,7 @@ def folder(tmp_path):
     return tmp_path / "queue"
 
 
+@pytest.mark.every_run
 @pytest.mark.long
 @pytest.mark.parametrize("size", [10, 200_000])
 def test_two_producers_and_two_consumers_lose_and_double_nothing(folder, size):

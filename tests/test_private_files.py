@@ -16,7 +16,7 @@ from aclweb.runtime import datadir, keys
 from tests import forkserver
 
 ROOT = Path(__file__).resolve().parents[1]
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.every_run]
 
 NOBODY = 65534
 # What another user could learn, run as that user: the paths it can open.

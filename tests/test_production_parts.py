@@ -135,6 +135,7 @@ def work_through(broker_url, tables, tmp_path):
         worker.wait(60)
 
 
+@pytest.mark.every_run
 @pytest.mark.long
 def test_a_worker_takes_tasks_from_the_embedded_queue(tables, tmp_path):
     assert work_through("acfs://", tables, tmp_path) == ["ok", "1"]

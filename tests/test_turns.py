@@ -77,24 +77,23 @@ def of_a_file(number):
     return f"tests/test_{number}.py::test_it"
 
 
-@pytest.mark.parametrize(
-    ("mark", "name", "asked_instead"),
-    [("browser", named, "tests/test_x.py::test_7"), ("spark", of_a_file, "tests/test_7.py::test_it")],
-)
-def test_of_what_is_dear_each_day_asks_a_half_and_two_days_ask_all(monkeypatch, mark, name, asked_instead):
+@pytest.mark.parametrize(("mark", "days", "is_by_file"), groups.TURNS)
+def test_of_what_is_dear_each_day_asks_a_part_and_all_days_ask_all(monkeypatch, mark, days, is_by_file):
+    name = of_a_file if is_by_file else named
+
     def asked(day, **marks):
         monkeypatch.setattr(groups, "is_due", partial(is_due, turn=day))
         items = [Item(name(number), **{mark: NOTHING}, **marks) for number in range(40)]
-        others = [Item("tests/test_y.py::test_it", thorough={"kwargs": {"instead": asked_instead}})]
-        groups.pytest_collection_modifyitems([*items, *others])
+        other = {"kwargs": {"instead": name(7).partition("[")[0]}}
+        groups.pytest_collection_modifyitems([*items, Item("tests/test_y.py::test_it", thorough=other)])
         return {item.nodeid for item in items if "thorough" not in item.added}
 
-    first, second = asked(0), asked(1)
+    parts = [asked(day) for day in range(days)]
 
-    assert {each.partition("[")[0] for each in first & second} == {asked_instead}
-    assert len(first | second) == 40
-    assert min(len(first), len(second)) > 10
-    assert asked(0, every_run=NOTHING) == asked(1, every_run=NOTHING) == first | second
+    assert set.intersection(*parts) == {name(7)}
+    assert sum(len(part - {name(7)}) for part in parts) == len(set.union(*parts) - {name(7)}) == 39
+    assert min(map(len, parts)) > 40 / days / 2
+    assert [asked(day, every_run=NOTHING) for day in range(days)] == [set.union(*parts)] * days
 
 
 def test_what_two_brokers_are_asked_one_of_them_is_asked_a_day(monkeypatch):

@@ -173,6 +173,7 @@ def test_seventy_five_bad_tokens_are_too_many_and_a_good_one_still_works(pam):
     assert asks(secret) == 200, "others behind the same address are not shut out"
 
 
+@pytest.mark.every_run
 @pytest.mark.long
 def test_processes_share_their_counters(tmp_path):
     script = (

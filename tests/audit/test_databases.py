@@ -28,6 +28,7 @@ def run(address, *words):
     return done.stdout
 
 
+@pytest.mark.every_run
 @pytest.mark.long
 def test_processes_that_record_at_once_make_one_chain_without_a_gap(database):
     def write(number):
