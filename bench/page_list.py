@@ -243,7 +243,7 @@ def _drafts(of: Any, page_to: Any, made: Subjects) -> Iterator[State]:
             "",
             "?view=matrix",
             "?open=0",
-            "?acls=all",
+            "?acls=2",
             "?by=principal",
             "?days=30",
             "?only=0&only=1",

@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
 from aclweb.acl.model import (
     AclBinding,
@@ -180,8 +181,9 @@ class ChangeItem(models.Model):
     def __str__(self) -> str:
         return f"{self.op} {self.permission_type} {self.principal} {self.operation} {self.resource_name}"
 
-    @property
+    @cached_property
     def binding(self) -> AclBinding:
+        """The ACL, made once: a page of a long plan asks for it many times, and no field of it ever changes."""
         return AclBinding(
             resource_type=ResourceType[self.resource_type],
             resource_name=self.resource_name,

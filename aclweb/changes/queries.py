@@ -86,13 +86,21 @@ class Inbox:
 
 @dataclass(frozen=True)
 class ItemView:
+    """One ACL of the plan; what it says is worked out where a page shows it, since a plan may have thousands."""
+
     item: ChangeItem
-    binding: AclBinding
-    says: str
     state: str
     tone: str
     sentence: str
     comments: tuple[Comment, ...] = ()
+
+    @property
+    def binding(self) -> AclBinding:
+        return self.item.binding
+
+    @property
+    def says(self) -> str:
+        return acl_text(self.binding)
 
 
 @dataclass(frozen=True)
@@ -576,8 +584,6 @@ def _steps(items: list[ChangeItem], comments: Mapping[int, list[Comment]]) -> tu
 def _item(item: ChangeItem, comments: Iterable[Comment]) -> ItemView:
     return ItemView(
         item=item,
-        binding=item.binding,
-        says=acl_text(item.binding),
         state=item.get_state_display(),
         tone=ITEM_TONES[item.state],
         sentence=item.sentence,

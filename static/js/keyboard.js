@@ -32,6 +32,17 @@
     return Boolean(target);
   }
 
+  // What the keys do is on the page of words, from where the dialog takes it when it is first opened.
+  async function showKeys() {
+    const sheet = document.querySelector("#keys");
+    if (!sheet) return;
+    const list = sheet.querySelector("div");
+    if (!list.children.length) {
+      await htmx.ajax("GET", sheet.dataset.from, { target: list, select: "#key-list", swap: "innerHTML" });
+    }
+    if (list.children.length && !sheet.open) sheet.showModal();
+  }
+
   document.addEventListener("keydown", function (event) {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
       const search = visible("[data-search]");
@@ -54,7 +65,7 @@
     }
     const acts = {
       "/": () => visible("[data-search]")?.focus(),
-      "?": () => document.querySelector("#keys")?.showModal(),
+      "?": showKeys,
       g: () => { waiting = Date.now() + 1200; },
       j: () => move(1),
       k: () => move(-1),
@@ -70,7 +81,7 @@
   });
 
   document.addEventListener("click", function (event) {
-    if (event.target.closest("[data-show-keys]")) document.querySelector("#keys")?.showModal();
+    if (event.target.closest("[data-show-keys]")) showKeys();
     if (event.target.matches("dialog.sheet")) event.target.close();
   });
 })();

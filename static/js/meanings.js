@@ -1,12 +1,14 @@
-/* What an operation means, shown over it: the words below the table, which come once the pointer is in it. */
+/* What an operation means, shown over each one: a page says it where it first shows that operation, or in the words
+   below a table, which come once the pointer is in it. */
 (function () {
   "use strict";
-  const plain = (text) => text.replaceAll(" ", "").toLowerCase();
+  const plain = (element) => element.textContent.replaceAll(" ", "").toLowerCase();
   document.addEventListener("pointerover", function (event) {
-    const word = event.target.closest(".acl-rows b:not([title])");
+    const word = event.target.closest(":is(.operation, .acl-rows) b:not([title])");
     if (!word) return;
-    const terms = [...document.querySelectorAll(".meanings dt")];
-    const term = terms.find((found) => plain(found.textContent) === plain(word.textContent));
-    if (term) word.title = term.nextElementSibling.textContent;
+    const same = (found) => plain(found) === plain(word);
+    const told = [...document.querySelectorAll(".operation b[title]")].find(same);
+    const term = told ? null : [...document.querySelectorAll(".meanings dt")].find(same);
+    if (told || term) word.title = told ? told.title : term.nextElementSibling.textContent;
   });
 })();

@@ -340,7 +340,7 @@ def test_who_has_approved_is_not_said_to_be_able_to(waiting, cluster, ben, dot, 
     assert [person.username for person in page.context["page"].reviewers] == ["dot"]
 
 
-def test_a_long_change_lists_all_its_acls_where_some_are_chosen(cluster, ada, ben, signed_in):
+def test_a_long_change_pages_its_acls_and_keeps_what_is_chosen(cluster, ada, ben, signed_in):
     with FakeCluster(bindings=[], topics=["orders"]) as fake:
         sync(cluster, client=fake)
     cluster.refresh_from_db()
@@ -348,8 +348,12 @@ def test_a_long_change_lists_all_its_acls_where_some_are_chosen(cluster, ada, be
     change = review.request(cluster=cluster, author=ada, title="Many", delta=Delta(add=many))
     browser, page_of = signed_in(ben), address(change)
 
-    page = browser.get(f"{page_of}?only=30").content.decode()
-    assert page.count('class="step-comment"') == 40
-    assert re.search(r'name="only" value="30"[^>]* checked', page)
-    assert '<input type="hidden" name="acls" value="all">' in page
-    assert len(browser.get(page_of).content) < 50 * 1024
+    chosen = browser.get(f"{page_of}?only=30").content.decode()
+    pages = [browser.get(f"{page_of}?only=30&acls={number}").content.decode() for number in (1, 2, 3, 4)]
+
+    listed = [re.findall(r'class="tick-box" name="only" value="(\d+)"', page) for page in pages]
+    assert [int(place) for places in listed for place in places] == list(range(40))
+    assert re.search(r'name="only" value="30"[^>]* checked', chosen)
+    assert listed[2] == re.findall(r'class="tick-box" name="only" value="(\d+)"', chosen)
+    assert [page.count('<input type="hidden" name="only" value="30">') for page in pages] == [2, 2, 1, 2]
+    assert len(browser.get(page_of).content) < 40 * 1024

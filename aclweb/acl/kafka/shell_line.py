@@ -75,6 +75,8 @@ def read_shell_line(text: str, tools: Collection[str]) -> ShellLine:
 
 def hidden_in(text: str) -> tuple[str, ...]:
     """Return the characters of `text` that do not show, or change how others show, once each."""
+    if text.isprintable():
+        return ()
     return tuple(dict.fromkeys(letter for letter in text if not letter.isprintable()))
 
 

@@ -14,7 +14,7 @@ from aclweb.insights.broker_days import denied_lines
 from aclweb.insights.models import Load
 from aclweb.insights.unused_counts import is_counted, with_counts
 from aclweb.inventory.findings import TREND_DAYS, Posture, Trend, postures, trends
-from aclweb.web.browse import Bar, most_of, spark, steps
+from aclweb.web.browse import Spark, most_of, spark, steps
 from aclweb.web.shell.frame import ClusterLine
 
 CHANGES_SHOWN = 4
@@ -58,7 +58,7 @@ class Standing:
     figures: Mapping[str, Figure]
     trend: Trend | None
     denials: int | None
-    denied: tuple[Bar, ...]
+    denied: Spark | None
     unused: Figure | None
 
 
@@ -94,7 +94,7 @@ def standings(lines: Sequence[ClusterLine]) -> list[Standing]:
                 _figures(found.get(key), before.get(key)),
                 before.get(key),
                 None if load is None else load.denied or 0,
-                spark(days[load.pk], most) if load is not None and load.pk in days else (),
+                spark(days[load.pk], most) if load is not None and load.pk in days else None,
                 Figure(load.unused)
                 if load is not None and load.unused is not None and is_counted(load)
                 else None,

@@ -5,13 +5,13 @@ Import from here: which names of a request are unknown, the address that removes
 cluster, and small drawings of days.
 """
 
-from aclweb.web.browse.charts import Bar, most_of, spark, steps
+from aclweb.web.browse.charts import Spark, most_of, spark, steps
 from aclweb.web.browse.name_check import UnknownName, knows_principal, unknown_names
 from aclweb.web.browse.resource_page import removals
 from aclweb.web.browse.week import markdown, week_of
 
 __all__ = [
-    "Bar",
+    "Spark",
     "UnknownName",
     "knows_principal",
     "markdown",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import groupby
 
 SPARK_WIDTH = 92
 SPARK_HEIGHT = 18
@@ -24,6 +25,26 @@ class Bar:
     width: float
     height: float
     title: str = ""
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Bars as one path of upright lines, so that a row of a table sends few letters; width: of each of them."""
+
+    path: str
+    width: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of one kind. path: a line through those beside each other, which is dashed and as wide as they are high.
+
+    height: 0 where the path is the outline of each cell.
+    """
+
+    kind: str
+    path: str
+    height: float = 0
 
 
 @dataclass(frozen=True)
@@ -74,22 +95,18 @@ def most_of(rows: Sequence[Sequence[tuple[str, int]]]) -> int:
     return max((lines for row in rows for _, lines in row), default=0)
 
 
-def spark(days: Sequence[tuple[str, int]], most: int) -> tuple[Bar, ...]:
-    """Return a bar a day on a logarithmic scale up to `most`; a day without lines is a hairline."""
-    step = SPARK_WIDTH / max(1, len(days))
-    found = []
+def spark(days: Sequence[tuple[str, int]], most: int) -> Spark | None:
+    """Return a bar a day on a logarithmic scale up to `most`, None without a day; a day without lines is a hairline."""
+    if not days:
+        return None
+    step = SPARK_WIDTH / len(days)
+    width = round(min(step * 0.7, 8), 2)
+    path = []
     for place, (_, lines) in enumerate(days):
         share = math.log1p(lines) / math.log1p(most) if lines and most else 0
         height = max(3.0, SPARK_HEIGHT * share) if lines else 1.0
-        found.append(
-            Bar(
-                round(place * step, 2),
-                round(SPARK_HEIGHT - height, 2),
-                round(min(step * 0.7, 8), 2),
-                round(height, 2),
-            )
-        )
-    return tuple(found)
+        path.append(f"M{place * step + width / 2:.1f} {SPARK_HEIGHT}V{SPARK_HEIGHT - height:.1f}")
+    return Spark("".join(path), width)
 
 
 def steps(values: Sequence[int | None]) -> str:
@@ -166,30 +183,55 @@ def _word(day: str) -> str:
     return f"{found.day} {found:%b}"
 
 
-def day_rows(days: Sequence[tuple[str, float]]) -> tuple[tuple[str, str], ...]:
-    """Return for each kind of day the path of its cells in a drawing 10 wide a day and 20 high.
+def day_rows(
+    days: Sequence[tuple[str, float]], *, outlined: Collection[str] = frozenset()
+) -> tuple[Cells, ...]:
+    """Return the cells of days in a drawing 10 wide a day and 20 high.
 
-    days: the kind of each day, and how high it is, from 0 to 1.
+    days: the kind of each day, and how high it is, from 0 to 1. outlined: kinds of which each cell is an outline.
     """
-    paths: dict[str, list[str]] = {}
-    for place, (kind, share) in enumerate(days):
+    found = [
+        Cells(
+            kind,
+            "".join(
+                f"M{place * 10 + 0.5} 0h9v20h-9z" for place, (each, _) in enumerate(days) if each == kind
+            ),
+        )
+        for kind in outlined
+    ]
+    heights = dict.fromkeys(day for day in days if day[0] not in outlined)
+    for kind, share in heights:
         height = round(20 * share, 1)
-        paths.setdefault(kind, []).append(f"M{place * 10 + 0.5} {20 - height}h9v{height}h-9z")
-    return tuple((kind, "".join(cells)) for kind, cells in paths.items())
+        lines = _runs([day == (kind, share) for day in days], 20 - height / 2)
+        found.append(Cells(kind, lines, height))
+    return tuple(cells for cells in found if cells.path)
 
 
-def hour_cells(days: Sequence[Sequence[str]], heights: Mapping[str, float]) -> tuple[tuple[str, str], ...]:
-    """Return for each kind of hour the path of its cells in a drawing 10 wide a day and 10 high an hour.
+def hour_cells(days: Sequence[Sequence[str]], heights: Mapping[str, float]) -> tuple[Cells, ...]:
+    """Return the cells of hours in a drawing 10 wide a day and 10 high an hour, of which the first is at the top.
 
-    days: for each day the kind of each hour, of which the first is at the top. heights: of kinds that are not 9 high.
+    days: for each day the kind of each hour. heights: of kinds that are not 9 high.
     """
-    paths: dict[str, list[str]] = {}
-    for place, hours in enumerate(days):
-        for hour, kind in enumerate(hours):
-            height = heights.get(kind, 9)
-            foot = hour * 10 + 9.5
-            paths.setdefault(kind, []).append(f"M{place * 10 + 0.5} {foot - height}h9v{height}h-9z")
-    return tuple((kind, "".join(cells)) for kind, cells in paths.items())
+    found = []
+    for kind in dict.fromkeys(kind for hours in days for kind in hours):
+        height = heights.get(kind, 9)
+        lines = [
+            _runs([hour < len(hours) and hours[hour] == kind for hours in days], hour * 10 + 9.5 - height / 2)
+            for hour in range(max(map(len, days)))
+        ]
+        found.append(Cells(kind, "".join(lines), height))
+    return tuple(found)
+
+
+def _runs(days: Sequence[bool], y: float) -> str:
+    """Return a line at `y` through each run of days that are so; its dashes are 9 long, for a day each."""
+    path, place = [], 0
+    for is_so, run in groupby(days):
+        length = len(list(run))
+        if is_so:
+            path.append(f"M{place * 10 + 0.5} {y:g}h{length * 10 - 1}")
+        place += length
+    return "".join(path)
 
 
 def hour_chart(counts: Sequence[int], *, most: int) -> DayChart:

@@ -41,7 +41,7 @@ from aclweb.insights.unused import younger_acls
 from aclweb.inventory.models import Cluster, LogSource
 from aclweb.web.browse import log_reading
 from aclweb.web.browse.acl_filters import Choice, with_field
-from aclweb.web.browse.charts import day_rows, hour_chart
+from aclweb.web.browse.charts import Cells, day_rows, hour_chart
 from aclweb.web.browse.insight_tabs import Head, head
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.links import encoded
@@ -67,14 +67,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class BrokerRow:
-    """One broker with the drawing of its days, a path for each kind of day; `form` where somebody may retire it.
+    """One broker with the drawing of its days, as cells of each kind; `form` where somebody may retire it.
 
     url: the page of its hours.
     """
 
     broker: BrokerCoverage
     url: str
-    paths: tuple[tuple[str, str], ...]
+    cells: tuple[Cells, ...]
     number: int
     form: RetireForm | None
 
@@ -172,7 +172,7 @@ def _page(
             _row(each, hours_url(cluster, each.broker, days), number, wrong, may_administer)
             for number, each in enumerate(page.object_list)
         ],
-        "together": day_rows([(kind, 1.0) for kind in found.together]),
+        "together": day_rows([(kind, 1.0) for kind in found.together], outlined={NONE}),
         "labels": labels_of(found.days),
         "missing": [(each, _cause(each, covered, found)) for each in found.missing[:MISSING_SHOWN]],
         "more_missing": max(0, len(found.missing) - MISSING_SHOWN),

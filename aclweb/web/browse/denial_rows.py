@@ -21,7 +21,7 @@ from aclweb.insights.models import Load
 from aclweb.insights.unused import evidence_of, unused_acls, was_permitted
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
-from aclweb.web.browse.charts import Bar, DayChart, day_chart, most_of, spark
+from aclweb.web.browse.charts import DayChart, Spark, day_chart, most_of, spark
 from aclweb.web.shell import links
 
 HOSTS_SHOWN = 8
@@ -119,7 +119,7 @@ class DenialRow:
     """One group as the inbox shows it; `opened` where it is open."""
 
     denial: Denial
-    bars: tuple[Bar, ...]
+    bars: Spark | None
     offer: Offer | None
     tone: str
     word: str

@@ -32,7 +32,7 @@ from aclweb.insights.denials import State, Wanted
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
-from aclweb.web.browse.charts import day_rows
+from aclweb.web.browse.charts import Cells, day_rows
 from aclweb.web.browse.coverage import height_of
 from aclweb.web.browse.denial_form import DenialForm
 from aclweb.web.browse.denial_rows import rows_of
@@ -301,7 +301,7 @@ class StripRow:
     """What one broker logged on the last days. says: on how many days its denials are whole, or what is missing."""
 
     broker: str
-    paths: tuple[tuple[str, str], ...]
+    cells: tuple[Cells, ...]
     says: str
     is_whole: bool
 
@@ -328,17 +328,17 @@ def _strip(load: Load | None, wanted: Wanted) -> Strip | None:
 
 
 def _strip_row(each: BrokerCoverage, missing: Missing | None) -> StripRow:
-    paths = day_rows([(cell.kind, height_of(cell)) for cell in each.days])
+    cells = day_rows([(cell.kind, height_of(cell)) for cell in each.days])
     whole = sum(cell.kind in (PERMITS, DENIALS) for cell in each.days)
     if missing is None:
-        return StripRow(each.broker, paths, f"{whole:,} of {number_of(each.counted, 'day')}", True)
+        return StripRow(each.broker, cells, f"{whole:,} of {number_of(each.counted, 'day')}", True)
     day = f"{missing.last.day} {missing.last:%b}"
     says = (
         f"{missing.words}: {day}, {missing.hours}"
         if missing.hours
         else f"{missing.words}: {number_of(missing.days, 'day')} to {day}"
     )
-    return StripRow(each.broker, paths, says, False)
+    return StripRow(each.broker, cells, says, False)
 
 
 def _is_whole(load: Load | None) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from django.conf import settings
@@ -27,9 +28,8 @@ from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-FOLDS_A_PAGE = 25
-# ACLs of one step that a page lists before it asks; all of them are one link away.
-ACLS_SHOWN = 10
+FOLDS_A_PAGE = 10
+ACLS_A_PAGE = 12
 COMMANDS_SHOWN = 10
 _PLACE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
@@ -212,7 +212,9 @@ def _page(
         "change": change,
         "page": shown,
         "is_now": is_now,
-        **_how_many(request.GET),
+        **_acls(shown.steps, request.GET),
+        "commands_shown": f":{COMMANDS_SHOWN}",
+        "most_commands": COMMANDS_SHOWN,
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
         **_differences(shown, impact, request.GET),
@@ -242,14 +244,24 @@ def _page(
     )
 
 
-def _how_many(asked: QueryDict) -> dict[str, Any]:
-    """Return how many ACLs of each step are shown, and how many commands; all ACLs where some of them are chosen."""
-    every = asked.get("acls") == "all" or "only" in asked
+def _acls(steps: Sequence[queries.StepView], asked: QueryDict) -> dict[str, Any]:
+    """Return a page of ACLs in the order of writing, each step with those of it, and the chosen ones elsewhere.
+
+    Without a page in the address it is the one with the first ACL that is chosen.
+    """
+    rows = [(step, view) for step in steps for view in step.items]
+    chosen = set(_places(asked))
+    first = next((place for place, (_, view) in enumerate(rows) if view.item.position in chosen), 0)
+    number = page_asked(asked, "acls") if "acls" in asked else first // ACLS_A_PAGE + 1
+    acls = page_of(rows, number, ACLS_A_PAGE)
+    shown = {view.item.position for _, view in acls.object_list}
     return {
-        "items_shown": ":" if every else f":{ACLS_SHOWN}",
-        "acls_shown": None if every else ACLS_SHOWN,
-        "commands_shown": f":{COMMANDS_SHOWN}",
-        "most_commands": COMMANDS_SHOWN,
+        "acls": acls,
+        "steps_shown": [
+            (steps[number - 1], [view for _, view in views])
+            for number, views in groupby(acls.object_list, key=lambda row: row[0].number)
+        ],
+        "chosen_elsewhere": sorted(chosen - shown),
     }
 
 
@@ -258,7 +270,7 @@ def _kept_page(request: HttpRequest, kept: queries.KeptChange) -> HttpResponse:
     context = {
         "change": kept.change,
         "page": kept,
-        **_how_many(request.GET),
+        **_acls(kept.steps, request.GET),
     }
     return render_page(request, "changes/kept.html", None, context, section="changes")
 

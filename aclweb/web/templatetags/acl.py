@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
+# Where a request keeps the operations whose meaning its page has shown.
+_MEANINGS_TOLD = "aclweb_meanings_told"
+
 _DESCRIBED = (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER)
 # Words behind the marks, for those who do not see them.
 _MARKS = {
@@ -128,10 +131,15 @@ def operation(value: Operation | str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-@register.filter
-def meaning(value: Operation) -> str:
-    """What an operation means, in a sentence; empty for one that aclweb does not know."""
-    return OPERATIONS.get(value, "")
+@register.simple_tag(takes_context=True)
+def meaning(context: Mapping[str, Any], value: Operation) -> SafeString | str:
+    """A title with what an operation means, where the page first shows it; meanings.js has the others show it."""
+    request = context.get("request")
+    told: set[Operation] = vars(request).setdefault(_MEANINGS_TOLD, set()) if request else set()
+    if value in told or value not in OPERATIONS:
+        return ""
+    told.add(value)
+    return format_html(' title="{}"', OPERATIONS[value])
 
 
 @register.filter
@@ -193,7 +201,7 @@ def _address(file: str) -> str:
 def icon(name: str, extra: str = "") -> SafeString:
     """One drawing of the sprite; it says nothing by itself, so a word is beside it."""
     return format_html(
-        '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"/></svg>',
         f" {extra}" if extra else "",
         _address("vendor/icons/sprite.svg"),
         name,
@@ -208,7 +216,7 @@ def mark(name: str, label: str | None = None) -> SafeString:
         format_html('role="img" aria-label="{}"', words) if words else format_html('aria-hidden="{}"', "true")
     )
     return format_html(
-        '<svg class="mark" data-mark="{}" {}><use href="{}#{}"></use></svg>',
+        '<svg class="mark" data-mark="{}" {}><use href="{}#{}"/></svg>',
         name,
         attributes,
         _address("img/marks.svg"),
@@ -220,7 +228,7 @@ def mark(name: str, label: str | None = None) -> SafeString:
 def drawing(name: str, css: str) -> SafeString:
     """A large mark or the brand, at the size that `css` gives it."""
     return format_html(
-        '<svg class="{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        '<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>',
         css,
         _address("img/marks.svg"),
         name,
