@@ -12,6 +12,7 @@ from gunicorn.workers.gthread import ThreadWorker
 from aclweb.site_worker import SiteWorker
 from tests import forkserver
 from tests.conftest import TEMPLATE_VARIABLE
+from tests.turns import is_due
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -47,10 +48,14 @@ ROOMS = (
     else (
         "tests/audit",
         *(f"{ROLLOUT}::test_{claim}" for claim in CLAIMS_OF_THE_ROLLOUT),
-        "tests/insights/test_kept_requests.py",
+        # Every other day, like test_recovery_postgresql.py on the days between.
+        *(["tests/insights/test_kept_requests.py"] if is_due(2, 0) else []),
     )
 )
-MORE_ROOMS = ("tests/inventory/test_sync.py", "tests/inventory/test_tasks.py", ROLLOUT)
+MORE_ROOMS = (
+    *("tests/inventory/test_sync.py", "tests/inventory/test_tasks.py", ROLLOUT),
+    "tests/insights/test_kept_requests.py",
+)
 
 # What concerns no other database than it concerns SQLite: rows as a migration found them, leases that run out by
 # waiting, processes that start Django.

@@ -71,6 +71,9 @@ def backed_up(lived, tmp_path_factory) -> Path:
     return file
 
 
+@pytest.mark.turns(
+    2, 1, instead="tests/test_recovery.py::test_an_installation_comes_back_in_an_empty_directory"
+)
 def test_an_installation_on_postgresql_comes_back_in_an_empty_database(backed_up, new_database, tmp_path):
     target, database = tmp_path / "new", new_database("empty")
 
@@ -86,6 +89,9 @@ def test_an_installation_on_postgresql_comes_back_in_an_empty_database(backed_up
     assert {name for name, ok in checks.items() if ok is False} == {"workers", "beat"}
 
 
+@pytest.mark.turns(
+    2, 1, instead="tests/test_recovery.py::test_an_installation_comes_back_in_an_empty_directory"
+)
 def test_what_a_database_holds_is_lost_only_when_told_and_then_wholly(backed_up, new_database, tmp_path):
     target, database = tmp_path / "used", new_database("used")
     assert manage(target, database, "restore", str(backed_up)).returncode == 0
