@@ -97,7 +97,7 @@ def has_its_turn(item: pytest.Item, asked_instead: Container[str]) -> bool:
 
     Most are each day, and so are those with the mark `every_run` and those that others name as what is asked instead of
     them. Of the others that ask what is dear, a day asks a part, by their names or those of their files: see TURNS. Of
-    what both brokers are asked, it asks one broker.
+    what both brokers are asked, it asks one broker, and of the ways to ask Kafka's classes the same, half.
     """
     if turns := item.get_closest_marker("turns"):
         return is_due(*turns.args)
@@ -109,6 +109,8 @@ def has_its_turn(item: pytest.Item, asked_instead: Container[str]) -> bool:
             return is_due(parts, part_of(name, parts))
     callspec = getattr(item, "callspec", None)
     values = callspec.params.values() if callspec else ()
+    if values and item.get_closest_marker("jvm"):
+        return is_due(2, part_of(item.nodeid, 2))
     brokers = [value for value in values if isinstance(value, str) and value in BROKERS]
     return not brokers or is_due(len(BROKERS), BROKERS.index(brokers[0]))
 

@@ -107,3 +107,15 @@ def test_what_two_brokers_are_asked_one_of_them_is_asked_a_day(monkeypatch):
 
     assert [asked(0), asked(1)] == [["kafka39", "fake"], ["kafka44", "fake"]]
     assert asked(0, every_run=NOTHING) == asked(1, every_run=NOTHING) == ["kafka44", "kafka39", "fake"]
+
+
+def test_of_the_ways_to_ask_kafka_s_classes_a_day_asks_half(monkeypatch):
+    def asked(day):
+        monkeypatch.setattr(groups, "is_due", partial(is_due, turn=day))
+        items = [Item(named(number), jvm=NOTHING) for number in range(40)]
+        groups.pytest_collection_modifyitems(items)
+        return {item.nodeid for item in items if "thorough" not in item.added}
+
+    assert len(asked(0) | asked(1)) == 40
+    assert not asked(0) & asked(1)
+    assert min(len(asked(0)), len(asked(1))) > 10
