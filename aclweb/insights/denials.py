@@ -13,11 +13,12 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from django.db.models import (
     Case,
@@ -36,10 +37,10 @@ from django.db.models.functions import Coalesce
 
 from aclweb.acl.authorizer import Decision
 from aclweb.acl.logged import Cause, Used
-from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType
+from aclweb.acl.model import AccessRequest, Operation, Resource, ResourceType, computed_once
 from aclweb.insights.current import current_load, current_loads
 from aclweb.insights.denial_bursts import Burst
-from aclweb.insights.denial_causes import Causes, causes_of, judged
+from aclweb.insights.denial_causes import Causes, cause_of, causes_of, decision_of, request_of
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import settled, state_of, with_state
 from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
@@ -136,7 +137,7 @@ class Denial:
     state: one of State. mark: what was said of it last, which may be out of date: see `state`.
     lines: in the window asked for; last_day: on the last day of the log. hosts: how many.
     days: (day, lines) for each day of the window, none left out. burst: the latest one of the window.
-    decision: what the ACLs in force say to the latest of these requests. owner: of the principal, "" for nobody.
+    request: the latest one; now: what is in force, and answers it. owner: of the principal, "" for nobody.
     quiet_days: how many days of the log passed since its last denial, where that alone is why it is fixed.
     brokers: who wrote it, how often in the whole log, and when last; empty where the load does not tell.
     names: how many groups are folded to this one, itself included; the figures are then those of all of them.
@@ -156,12 +157,18 @@ class Denial:
     last_at: datetime
     days: tuple[tuple[str, int], ...]
     burst: Burst | None
-    decision: Decision
+    request: AccessRequest
+    now: ClusterView = field(repr=False, compare=False)
     cause: Cause
     owner: str = ""
     quiet_days: int = 0
     names: int = 1
     brokers: tuple[tuple[str, int, str], ...] = ()
+
+    @computed_once
+    def decision(self) -> Decision:
+        """What the ACLs in force say to the latest of these requests."""
+        return decision_of(self.request, self.now)
 
     @property
     def last_broker(self) -> str:
@@ -254,11 +261,11 @@ def inbox(
     in_force_since: InForceSince,
     just_read: bool = False,
 ) -> Inbox:
-    """Return the groups of denials; five queries, and one for each page of rows.
+    """Return the groups of denials; four queries, and two for each page of rows.
 
     Where not all groups are judged, one more, and one for each filter.
 
-    The causes of the groups with most denials are worked out once for a load and the ACLs in force. just_read: as in
+    What is known of the groups with most denials is worked out once for a load and the ACLs in force. just_read: as in
     `in_force`; then one query less.
     """
     load = current_load(cluster)
@@ -268,8 +275,8 @@ def inbox(
     states = states_of(cluster, load, groups, in_force_since)
     now = in_force(cluster, just_read=just_read)
     causes = causes_of(load, now)
-    rows_known = _narrow_rows(groups, causes)
-    sums = _added(rows_known, causes, states) if causes.whole else _summed(groups, states)
+    rows_known = _narrow_rows(load, causes, wanted.days, states)
+    sums = _added(rows_known, causes) if causes.whole else _summed(groups, states)
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
     found = _sifted(groups, rows_known, states, causes, owners, wanted)
     shown = found.shown if causes.whole else sums.counts
@@ -361,10 +368,9 @@ def with_keys(
     wanted, alike = ({key for key in given if _KEY.fullmatch(key)} for given in (keys, like))
     if alike:
         causes = causes_of(load, now)
-        places = {
-            _place(causes, states, row) for row in _narrow_rows(groups.filter(key__in=list(alike)), causes)
-        }
-        wanted |= {row[0] for row in _narrow_rows(groups, causes) if _place(causes, states, row) in places}
+        rows = _narrow_rows(load, causes, 0, states)
+        places = {_place(causes, row) for row in rows if row.key in alike}
+        wanted |= {row.key for row in rows if _place(causes, row) in places}
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
     found = groups.filter(key__in=list(wanted)).order_by("-lines", "key")
     return _rows(now, owners, states, days_of(load, 0), found, 0, MOST_TOGETHER)
@@ -386,7 +392,7 @@ def exported(
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
     group: Any  # with the annotations of the query
     for group in _ordered(_stormy(groups, wanted), states, wanted).iterator(_EXPORTED_AT_ONCE):
-        cause = judged(group, now)[1].kind
+        cause = cause_of(request_of(group), now).kind
         owner = _owner(owners, group.principal)
         if wanted.cause not in ("", cause) or wanted.owner not in (None, owner):
             continue
@@ -581,9 +587,16 @@ def _owner(owners: OwnerBook | None, principal: str) -> str:
     return found.owner if found else ""
 
 
-_Narrow = tuple[str, bool, int, int, int, datetime, int | None]
-"""Of a group: its key, whether it has a burst, its lines of a week, of the window and of the last day, its last denial,
-and its lines of the day before the last one."""
+class _Narrow(NamedTuple):
+    """What is told of each group of a window. lines: of the window. before: of the day before the last one."""
+
+    key: str
+    state: str
+    has_burst: bool
+    lines: int
+    last_day: int
+    last_at: datetime
+    before: int | None
 
 
 @dataclass(frozen=True)
@@ -598,21 +611,16 @@ class _Sums:
     day_before: int | None
 
 
-def _added(rows: Sequence[_Narrow], causes: Causes, states: States) -> _Sums:
-    counts = dict.fromkeys(State.values, 0)
-    lines = new_lines = last_day = 0
-    before: list[int | None] = []
-    for key, _, lines_7, in_window, lines_1, _, lines_before in rows:
-        state = states.of(key, lines_7)
-        counts[state] += 1
-        lines += in_window
-        new_lines += in_window if state == State.NEW else 0
-        last_day += lines_1
-        before.append(lines_before)
+def _added(rows: Sequence[_Narrow], causes: Causes) -> _Sums:
+    before = [row.before for row in rows]
     told = [each for each in before if each is not None]
-    principals = len({causes.names[row[0]][0] for row in rows})
     return _Sums(
-        counts, lines, new_lines, principals, last_day, sum(told) if len(told) == len(before) else None
+        dict.fromkeys(State.values, 0) | Counter(row.state for row in rows),
+        lines=sum(row.lines for row in rows),
+        new_lines=sum(row.lines for row in rows if row.state == State.NEW),
+        principals=len({causes.names[row.key][0] for row in rows}),
+        last_day=sum(row.last_day for row in rows),
+        day_before=sum(told) if len(told) == len(before) else None,
     )
 
 
@@ -641,19 +649,31 @@ def _counts(found: Mapping[str, int]) -> dict[str, int]:
     return {state: found[state.replace("-", "_")] for state in State.values}
 
 
-def _narrow_rows(groups: Any, causes: Causes) -> list[_Narrow]:
-    # The groups with a known cause come first in this order, as `causes_of` has it, whatever the window.
-    columns = ("key", "has_burst", "lines_7", "in_window", "lines_1", "last_at", "lines_before")
-    rows = groups.order_by("-lines", "key").values_list(*columns)[: len(causes.kinds)]
-    return [row for row in rows if row[0] in causes.kinds]
+def _narrow_rows(load: Load, causes: Causes, days: int, states: States) -> list[_Narrow]:
+    """Return what is told of the groups with a known cause; as `groups_of` has them, and no query."""
+    lines_of = attrgetter(f"lines_{days}" if days in WINDOWS else "lines")
+    since = load.last_at.date() - timedelta(days=days) if days in WINDOWS and load.last_at else date.min
+    return [
+        _Narrow(
+            each.key,
+            states.of(each.key, each.lines_7),
+            each.burst_day is not None and each.burst_day > since,
+            lines,
+            each.lines_1,
+            each.last_at,
+            each.lines_before,
+        )
+        for each in causes.figures
+        if (lines := lines_of(each)) > 0
+    ]
 
 
 _Place = tuple[str, str, str, str, str]
 
 
-def _place(causes: Causes, states: States, row: _Narrow) -> _Place:
+def _place(causes: Causes, row: _Narrow) -> _Place:
     """Return what all groups of a fold have alike."""
-    return (*causes.names[row[0]], causes.kinds[row[0]], states.of(row[0], row[2]))
+    return (*causes.names[row.key], causes.kinds[row.key], row.state)
 
 
 @dataclass(frozen=True)
@@ -688,38 +708,46 @@ def _sifted(
     wanted: Wanted,
 ) -> _Sifted:
     """Return what is known of these groups with a known cause; no query where every cause is known."""
-    owner_of = {names[0]: _owner(owners, names[0]) for names in causes.names.values()}
-    like = next((_place(causes, states, row) for row in rows if row[0] == wanted.like), None)
+    owner_of = {
+        principal: _owner(owners, principal) for principal in {name for name, *_ in causes.names.values()}
+    }
+    like = next((_place(causes, row) for row in rows if row.key == wanted.like), None)
     shown = dict.fromkeys(State.values, 0)
     kinds, of_owner, new_causes = Counter[str](), Counter[str](), Counter[str]()
     bursts = closed_lines = 0
     listed: dict[_Place | str, list[_Narrow]] = defaultdict(list)
+    any_cause, any_owner, any_burst = not wanted.cause, wanted.owner is None, not wanted.bursts
+    folds = wanted.folds and not wanted.like
+    leaves_out_closed = not (wanted.state or wanted.closed)
     for row in rows:
-        key, has_burst, lines_7, in_window, *_ = row
-        kind, owner, state = causes.kinds[key], owner_of[causes.names[key][0]], states.of(key, lines_7)
+        key, state = row.key, row.state
+        kind, owner = causes.kinds[key], owner_of[causes.names[key][0]]
         if state == State.NEW:
             new_causes[kind] += 1
-        if wanted.like and (like is None or _place(causes, states, row) != like):
+        if wanted.like and (like is None or _place(causes, row) != like):
             continue
-        fits = (wanted.cause in ("", kind), wanted.owner in (None, owner), has_burst or not wanted.bursts)
-        shown[state] += all(fits)
+        of_cause = any_cause or kind == wanted.cause
+        of_its_owner = any_owner or owner == wanted.owner
+        in_burst = any_burst or row.has_burst
+        fits = of_cause and of_its_owner and in_burst
+        shown[state] += fits
         if wanted.state not in ("", state):
             continue
-        kinds[kind] += fits[1] and fits[2]
-        of_owner[owner] += fits[0] and fits[2]
-        bursts += has_burst and fits[0] and fits[1]
-        if not all(fits):
+        kinds[kind] += of_its_owner and in_burst
+        of_owner[owner] += of_cause and in_burst
+        bursts += row.has_burst and of_cause and of_its_owner
+        if not fits:
             continue
-        if not (wanted.state or wanted.closed) and state not in _OPEN:
-            closed_lines += in_window
+        if leaves_out_closed and state not in _OPEN:
+            closed_lines += row.lines
             continue
-        listed[_place(causes, states, row) if wanted.folds and not wanted.like else key].append(row)
+        listed[_place(causes, row) if folds else key].append(row)
     if not (wanted.cause or wanted.owner is not None or causes.whole):
         bursts = groups.filter(states.q(wanted.state), has_burst=True).count()
-    folds = tuple(_folds(listed, states, wanted)) if causes.whole else ()
+    found = tuple(_folds(listed.values(), wanted)) if causes.whole else ()
     return _Sifted(
-        folds=folds,
-        folded=sum(len(fold.keys) for fold in folds),
+        folds=found,
+        folded=sum(len(fold.keys) for fold in found),
         shown=shown,
         causes=dict((+kinds).most_common()),
         owners=dict(sorted((+of_owner).items())),
@@ -729,20 +757,19 @@ def _sifted(
     )
 
 
-def _folds(listed: Mapping[_Place | str, list[_Narrow]], states: States, wanted: Wanted) -> Iterator[_Fold]:
+def _folds(listed: Iterable[list[_Narrow]], wanted: Wanted) -> Iterator[_Fold]:
     """Yield the rows of a list in its order."""
     sorted_by: list[tuple[bool, float, str, _Fold]] = []
-    for rows in listed.values():
-        rows.sort(key=lambda row: (-_weight(row[3], row[4]), row[0]))
-        lines, last_day = sum(row[3] for row in rows), sum(row[4] for row in rows)
-        rank = {
-            "weight": float(_weight(lines, last_day)),
-            "times": float(lines),
-            "latest": max(row[5] for row in rows).timestamp(),
-        }[wanted.sort]
-        is_closed = states.of(rows[0][0], rows[0][2]) not in _OPEN
-        fold = _Fold(tuple(row[0] for row in rows), lines, last_day)
-        sorted_by.append((is_closed, -rank, fold.keys[0], fold))
+    for rows in listed:
+        if len(rows) > 1:
+            rows.sort(key=lambda row: (-_weight(row.lines, row.last_day), row.key))
+        lines, last_day = sum([row.lines for row in rows]), sum([row.last_day for row in rows])
+        if wanted.sort == "latest":
+            rank = max(row.last_at for row in rows).timestamp()
+        else:
+            rank = float(lines if wanted.sort == "times" else _weight(lines, last_day))
+        fold = _Fold(tuple([row.key for row in rows]), lines, last_day)
+        sorted_by.append((rows[0].state not in _OPEN, -rank, fold.keys[0], fold))
     yield from (fold for *_, fold in sorted(sorted_by, key=lambda each: each[:3]))
 
 
@@ -753,11 +780,11 @@ def _weight(lines: int, last_day: int) -> int:
 def _folded_rows(
     groups: Any, folds: Sequence[_Fold], make: Callable[[Any], Denial], start: int, stop: int
 ) -> tuple[Denial, ...]:
-    """Return rows of a list of folds; one query."""
+    """Return rows of a list of folds; one query, and one for the days of others that are folded with them."""
     shown = folds[start:stop]
-    wanted = [key for fold in shown for key in fold.keys[:_DRAWN]]
-    found = {group.key: group for group in groups.filter(key__in=wanted)}
-    drawn = {key: group.days for key, group in found.items()}
+    found = {group.key: group for group in groups.filter(key__in=[fold.keys[0] for fold in shown])}
+    others = [key for fold in shown for key in fold.keys[1:_DRAWN]]
+    drawn = dict(groups.filter(key__in=others).values_list("key", "days")) if others else {}
     return tuple(
         _with_others(make(found[fold.keys[0]]), fold, drawn) for fold in shown if fold.keys[0] in found
     )
@@ -889,7 +916,7 @@ def _row(
 ) -> Denial:
     resource = Resource(ResourceType[group.resource_type], group.resource_name)
     operation = Operation[group.operation]
-    decision, cause = judged(group, now)
+    request = request_of(group)
     of_day: dict[str, int] = dict(group.days)
     said = states.said.get(group.key)
     state = states.of(group.key, group.lines_7)
@@ -909,8 +936,9 @@ def _row(
         last_at=group.last_at,
         days=tuple((day, of_day.get(day, 0)) for day in window),
         burst=Burst(group.burst_day, group.burst_lines, group.burst_usual) if group.has_burst else None,
-        decision=decision,
-        cause=cause,
+        request=request,
+        now=now,
+        cause=cause_of(request, now),
         owner=_owner(owners, group.principal),
         brokers=tuple((broker, lines, last) for broker, lines, last in group.brokers),
         quiet_days=(date.fromisoformat(window[-1]) - group.last_at.date()).days

@@ -20,8 +20,10 @@ from aclweb.acl.model import (
     AuthorizerSettings,
     Operation,
     PermissionType,
+    Resource,
     ResourceType,
     acl_text,
+    computed_once,
     name_text,
 )
 
@@ -73,7 +75,7 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
 
 
 class CauseKinds:
-    """Tells the kind of the `likely_cause` of many denials, without a finding for each ACL of somebody else.
+    """Tells the `likely_cause` of many denials, or its kind alone, without a finding for each ACL of somebody else.
 
     A few hundred ACLs for all topics affect each denial, and hardly any of them is for whoever was denied.
     """
@@ -83,7 +85,6 @@ class CauseKinds:
         self._alike: dict[str, list[str]] = {}
         for principal in index.principals:
             self._alike.setdefault(_bare(principal), []).append(principal)
-        self._for_any = AclIndex(index.of_principal(ANY_USER))
         self._filed: dict[str, AclIndex] = {}
 
     def of(self, request: AccessRequest) -> str:
@@ -102,14 +103,35 @@ class CauseKinds:
         named = authorize(request, self._naming(request.principal), self._settings)
         return _without_allow(for_any, (*for_any.findings, *named.findings), self._index).kind
 
+    def cause(self, request: AccessRequest) -> Cause:
+        """Return the cause itself, of which `of` tells the kind; it takes longer, and nothing is kept of it."""
+        index, settings = self._index, self._settings
+        if settings.has_globs or request.resource_name is None:
+            return likely_cause(authorize(request, index, settings), index)
+        result, basis = decide(request, index, settings)
+        if result is not Result.DENIED or basis is Basis.DENY_ACL:
+            return likely_cause(authorize(request, index, settings), index)
+        names = {*self._names_like(request.principal), ANY_USER}
+        resource = Resource(request.resource_type, request.resource_name)
+        # In the order of all that affect it: the first one that fits is the cause.
+        near = AclIndex(each for each in index.affecting(resource, settings) if each.principal in names)
+        decision = authorize(request, near, settings)
+        return _without_allow(decision, decision.findings, index)
+
+    @computed_once
+    def _for_any(self) -> AclIndex:
+        return AclIndex(self._index.of_principal(ANY_USER))
+
     def _naming(self, principal: str) -> AclIndex:
         """Return the ACLs for a principal, and for those whose names look like it."""
         if principal not in self._filed:
-            names = {principal, *self._alike.get(_bare(principal), ())} - {ANY_USER}
             self._filed[principal] = AclIndex(
-                binding for name in names for binding in self._index.of_principal(name)
+                binding for name in self._names_like(principal) for binding in self._index.of_principal(name)
             )
         return self._filed[principal]
+
+    def _names_like(self, principal: str) -> set[str]:
+        return {principal, *self._alike.get(_bare(principal), ())} - {ANY_USER}
 
 
 def _without_allow(decision: Decision, findings: Iterable[Finding], index: AclIndex) -> Cause:

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.authorizer import Result
 from aclweb.acl.logged import Choices, SmallestSet, Used, smallest_set
 from aclweb.acl.matching import SortedNames
 from aclweb.acl.model import AclBinding, PatternType, number_of
@@ -118,7 +117,7 @@ def _first(found: Sequence[Denial], made: SmallestSet) -> str:
 
 
 def _why_not(found: Denial) -> str:
-    if found.decision.result is Result.ALLOWED:
+    if found.cause.kind == "allowed-now":
         return "It is allowed by now."
     return f"{found.cause.text}: an ACL would not mend that." if no_acl_helps(found) else ""
 
