@@ -60,7 +60,7 @@ OWN = "own_server"
 EVERY_RUN = "every_run"
 # The mark of a test that is dear, the days after which each of them was asked, and whether a file is asked as a whole:
 # what its tests share takes longest then.
-TURNS = (("browser", 3, False), ("spark", 3, True), ("long", 2, True))
+TURNS = (("half", 2, False), ("browser", 3, False), ("spark", 3, True), ("long", 2, True))
 BROKERS = ("kafka39", "kafka44")
 LEFT_OUT_BY = ("thorough", "turns")
 # The group of a test that bears a mark and asks for no fixture.
@@ -160,7 +160,7 @@ class _Order:
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Count the tests that are left out for being thorough, which a run says at its end."""
+    """Count the tests that are left out for being thorough or for having another turn, which a run says at its end."""
     for item in items:
         if item.get_closest_marker("thorough") and "thorough" in item.config.option.markexpr:
             item.config.stash[_LEFT_OUT] += 1
@@ -269,8 +269,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"Started for all tests: {told}.")
     if left_out := config.stash[_LEFT_OUT]:
         terminalreporter.write_line(
-            f"LEFT OUT: {left_out} thorough tests, which repeat with more servers and processes what others hold. "
-            "To run them too: ./test --thorough",
+            f"LEFT OUT: {left_out} tests that repeat with more servers and processes what others hold, or whose turn is "
+            "another day. To run them too: ./test --thorough",
             yellow=True,
         )
 

@@ -99,7 +99,7 @@ def test_a_run_says_how_many_thorough_tests_it_left_out():
         groups.pytest_testnodedown(SimpleNamespace(config=whole, workeroutput=process.workeroutput))
 
     (line,) = said_by(whole)
-    assert line.startswith("LEFT OUT: 2 thorough tests,")
+    assert line.startswith("LEFT OUT: 2 tests that repeat")
     assert line.endswith(" ./test --thorough")
     assert said_by(config()) == []
 

@@ -560,6 +560,7 @@ def test_a_set_is_its_runs_its_places_and_its_compact_form(members: int) -> None
     assert kept.octets <= max(64, Compact.of(members).octets)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(20 * SCALE))
 def test_what_sets_hold_together_has_one_form_whatever_theirs(seed: int) -> None:
     rng = random.Random(f"joined {seed}")
@@ -587,6 +588,7 @@ def _two_runs(chance: random.Random) -> list[tuple[int, int]]:
     return [(start, end), (behind, behind + chance.choice((1, 50, 6_000)))]
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(20 * SCALE))
 def test_a_compact_set_that_is_cut_has_one_form_in_the_end(seed: int) -> None:
     chance = random.Random(seed)
@@ -605,6 +607,7 @@ def test_a_compact_set_that_is_cut_has_one_form_in_the_end(seed: int) -> None:
             assert not whole or (found.canonical, found.least) == (Compact.of(whole), least(whole))
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(20 * SCALE))
 def test_a_set_of_runs_holds_their_places_and_no_others(seed: int) -> None:
     rng = random.Random(f"runs {seed}")

@@ -421,6 +421,7 @@ def test_each_acl_of_a_proposal_is_needed_by_a_logged_request(chunk: int) -> Non
     assert checked > 5
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(20 * SCALE))
 def test_rights_are_those_that_each_name_has_by_itself(seed: int) -> None:
     rng = random.Random(f"rights {seed}")

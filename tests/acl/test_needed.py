@@ -101,6 +101,7 @@ def test_of_acls_that_cover_the_same_names_the_widest_stays():
     assert last_covers([PAY, PAY_PREFIX], AclIndex([PAY, PAY_PREFIX, everywhere]), OPEN) == frozenset()
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(40))
 def test_removing_all_but_the_last_covers_leaves_no_name_without_an_acl(seed):
     world, request = (random_case if seed % 2 else crowded_case)(seed)

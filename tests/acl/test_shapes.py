@@ -62,6 +62,7 @@ def test_a_shape_takes_at_most_half_more_work_than_is_kept(
         assert ("The ACL that costs most is: " in sentence) == bool(question.delta)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("title", TWINS)
 def test_a_shape_in_small_is_what_the_engine_of_cells_finds(tiny: World, title: str) -> None:
     asked = TWINS[title].question(tiny)

@@ -73,6 +73,7 @@ def of_one_large_group(*, warnings: int = 0) -> Impact:
 # --- Pages ----------------------------------------------------------------------------------
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(25 * SCALE))
 def test_all_pages_together_are_the_groups_that_the_command_prints(seed):
     case = random_edit(70_000 + seed)

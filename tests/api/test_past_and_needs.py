@@ -104,6 +104,7 @@ def test_lists_as_of_a_revision_hold_what_was_there_then(program, read_cluster):
     assert affecting["acls"] == [THEN[0].as_dict()]
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("moment", ["99", "yesterday", "1999-01-01", "\x00", "9" * 300])
 @pytest.mark.parametrize("name", ["acls", "affecting", "decide", "needs", "compare"])
 def test_a_moment_that_is_none_is_refused_and_never_answered_with_now(program, read_cluster, name, moment):

@@ -28,6 +28,7 @@ def some(chance: random.Random):
     return made(f"User:{chance.choice('pqr')}", "READ", name, pattern=pattern, resource_type=kind)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(60))
 def test_they_are_those_that_match_a_name_which_the_edit_matches(seed):
     chance = random.Random(seed)

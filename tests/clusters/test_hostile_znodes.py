@@ -12,6 +12,7 @@ from tests.clusters.hostile_znodes import AT_ONCE, nodes, wrongly_read
 COUNT = 20_000
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(0, COUNT, AT_ONCE))
 def test_hostile_nodes_are_read_as_a_broker_reads_them_and_harm_no_other(seed):
     assert wrongly_read(nodes(AT_ONCE, seed)) == []

@@ -677,6 +677,7 @@ def test_days_that_no_broker_logged_are_no_days_without_denials(given, read_clus
     assert inbox(read_cluster).bursts == 1
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     "asked, kind, told",
     [

@@ -39,6 +39,7 @@ def replayed(found: Load, edit: Delta, **facts) -> Replay:
     return replay(found, edit, AclIndex(NOW), SETTINGS, **facts)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(40 * SCALE))
 def test_what_turns_is_what_the_reference_answers_otherwise(given, seed):
     rng = random.Random(seed)

@@ -90,6 +90,7 @@ def turned(requests: list[dict], edit: Delta):
     return last, dict(denied)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     "keeps", [lambda found: found, trimmed, lambda found: unpacked(packed(trimmed(found)))]
 )

@@ -73,6 +73,7 @@ def resources_near(world, dice):
     return sorted(near | longer, key=str)[: 4 + dice.randrange(3)]
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_every_cell_of_a_random_world_is_what_the_core_decides(seed):
     dice = random.Random(f"matrix {seed}")

@@ -111,6 +111,7 @@ def test_a_pattern_counts_the_existing_names_that_it_covers(cluster):
     assert loaded.covered_now(allow("User:a", "WRITE", "x", resource_type="TRANSACTIONAL_ID")) is None
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(50))
 def test_the_span_of_a_pattern_holds_exactly_the_names_it_covers(seed):
     dice = Random(seed)

@@ -167,6 +167,7 @@ def test_a_lost_message_is_sent_again_after_a_while(read, monkeypatch, django_ca
     assert rung == [read.pk, read.pk]
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("version", ["3.9", "4.4"])
 @pytest.mark.parametrize(
     ("odd", "severity"),

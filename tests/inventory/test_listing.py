@@ -40,6 +40,7 @@ def found(cluster, **filters):
     return {row.binding for row in list_acls(cluster, AclListFilters(**filters))}
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [

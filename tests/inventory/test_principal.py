@@ -17,6 +17,7 @@ from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_name, random_wor
 LISTED = (ResourceType.TOPIC, ResourceType.GROUP)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(40 * SCALE))
 def test_what_a_principal_can_do_is_what_the_core_decides_for_every_existing_name(seed):
     dice = random.Random(f"principal {seed}")

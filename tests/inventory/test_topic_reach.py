@@ -24,6 +24,7 @@ def by_page(place, principal):
     return TopicReach(counts.get((topic, Operation.READ), 0), counts.get((topic, Operation.WRITE), 0))
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_it_is_what_the_page_of_each_principal_counts(seed):
     dice = random.Random(f"reach {seed}")
@@ -71,6 +72,7 @@ def test_a_topic_counts_where_it_may_be_read_from_one_host_at_least(bindings):
     assert topic_reaches(place).of("User:bob") == by_page(place, "User:bob")
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(60 * SCALE))
 def test_hosts_and_ranges_beside_each_other_count_as_on_the_page(seed):
     dice = random.Random(f"hosts {seed}")

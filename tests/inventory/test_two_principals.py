@@ -30,6 +30,7 @@ def rights(found, *relations):
     }
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(40 * SCALE))
 def test_each_right_is_that_of_the_pages_of_the_two(seed):
     dice = random.Random(f"compared {seed}")

@@ -15,6 +15,7 @@ SEEDS = 200 if os.environ.get("ACLWEB_TEST_SCALE") == "full" else 15
 STEPS = 70
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_decision_that_could_be_read_at_a_look_is_counted_once(tmp_path, seed):
     world = World(tmp_path, seed)

@@ -223,6 +223,7 @@ def test_a_clock_is_set_to_utc_by_its_zone(time, placed):
 # --- While logs grow ---
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("written", NAMED, ids=lambda written: written.file)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_record_of_a_log_that_grows_and_rotates_is_counted_once(tmp_path, written, seed):

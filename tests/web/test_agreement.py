@@ -256,6 +256,7 @@ def test_the_acls_of_a_name_are_counted_alike(browser, kind):
 # --- Who can do what --------------------------------------------------------------------
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("name", ["orders.eu", "stock", "payments.eu"])
 @pytest.mark.parametrize("operation", ["READ", "WRITE", "DESCRIBE"])
 def test_who_can_is_the_same_in_the_sentence_the_matrix_and_the_api(browser, site, name, operation):

@@ -48,6 +48,7 @@ def some_acls(chance: random.Random) -> list:
     ]
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(12))
 def test_every_place_gives_the_same_answer(seed, cluster, ada, signed_in, tmp_path, capsys):
     chance = random.Random(seed)

@@ -82,6 +82,7 @@ def test_every_page_that_answers_says_which_moment_it_is_about(name, site, brows
     assert b"This page shows the past" in page.content
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("moment", ["99", "yesterday", "1999-01-01", "\x00", "9" * 300, "2026-02-30"])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_moment_that_is_none_is_answered_with_a_sentence_and_not_with_now(name, moment, site, browser):

@@ -54,6 +54,7 @@ def here(cluster):
     return f"/c/{cluster.slug}"
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(("path", "field"), FIELDS)
 def test_a_huge_text_does_not_come_back_whole(path, field, here, dot, signed_in, client):
     browser = client if path == "/sign-in/" else signed_in(dot)

@@ -99,6 +99,7 @@ def test_what_is_lost_from_each_host_for_another_reason_is_lost_from_everywhere(
     assert told(of_one_host) == {"User:bob": {"orders.1": [("loses", "Read", "some hosts")]}}
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(40))
 def test_pieces_are_from_everywhere_if_each_of_their_names_is(seed):
     chance = random.Random(seed)

@@ -115,6 +115,7 @@ def test_what_is_taken_back_later_stays_open(cluster, dot):
     assert cluster.allow_everyone is None
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     ("page", "kwargs", "query"),
     [
@@ -172,6 +173,7 @@ def test_what_leads_to_an_edit_also_says_what_becomes_of_acls(client, ada, manag
 EDIT = json.dumps(allow("User:new", "READ", "orders").as_dict())
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     "address",
     [

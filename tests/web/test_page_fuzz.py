@@ -154,6 +154,7 @@ LOG_PAGES = {
 LONG = "\u202e" + 248 * "x"
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("typed", [*HOSTILE, LONG], ids=lambda typed: ascii(typed)[:20])
 def test_every_page_of_the_log_answers_whatever_its_fields_hold(unrecorded, clusters, waiting, dot, typed):  # noqa: F811
     dot.is_superuser = True

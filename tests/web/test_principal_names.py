@@ -55,6 +55,7 @@ def text(page) -> str:
     return unescape(page.content.decode())
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     ("page", "kwargs", "query"),
     [

@@ -22,6 +22,7 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("name", ["User:bob", "User:nobody"])
 @pytest.mark.parametrize("tab", ["", "denials", "seen", "traffic", "names"])
 def test_each_tab_takes_few_queries(given, signed_in, ada, name, tab, django_assert_max_num_queries):  # noqa: F811

@@ -100,6 +100,7 @@ def test_the_page_of_its_connection_leads_an_administrator_of_the_site_there(bro
     assert PAGE in text(browser.get("/c/test-eu/connection/"))
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     "address",
     [

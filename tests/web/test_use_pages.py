@@ -349,6 +349,7 @@ def test_the_map_takes_few_queries(give, cho, signed_in, django_assert_max_num_q
         client.get(MAP)
 
 
+@pytest.mark.half
 @pytest.mark.parametrize(
     "path",
     [
