@@ -269,8 +269,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"Started for all tests: {told}.")
     if left_out := config.stash[_LEFT_OUT]:
         terminalreporter.write_line(
-            f"LEFT OUT: {left_out} tests that repeat with more servers and processes what others hold, or whose turn is "
-            "another day. To run them too: ./test --thorough",
+            f"LEFT OUT: {left_out} tests that repeat with more servers and processes what others hold, or whose turn "
+            "is another day. To run them too: ./test --thorough",
             yellow=True,
         )
 
