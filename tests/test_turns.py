@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_each_part_has_its_turn_once_in_so_many_days():
         is_due(3, 3)
 
 
-NOTHING = {"args": (), "kwargs": {}}
+NOTHING: dict[str, Any] = {"args": (), "kwargs": {}}
 
 
 class Item:
