@@ -17,10 +17,10 @@ from aclweb.acl.logged import (
     Choices,
     Evidence,
     HeldRights,
+    LoggedRights,
     Proposal,
     Rights,
     Used,
-    held_rights,
     propose_each,
     rights_of,
     why_young_stays,
@@ -116,17 +116,18 @@ def narrowing(
     *,
     keep_young: bool = True,
     days: int | None = None,
+    just_read: bool = False,
 ) -> Narrowing:
-    """Return the fewest rights that allow what this principal was logged to do; seven queries, eight of a window.
+    """Return the fewest rights that allow what this principal was logged to do; eight queries at most.
 
     days: the last ones of the log, of WINDOWS; None for all of it. keep_young: whether its ACLs that are
-    younger than the days that the log has to cover stay. Where the log may call no ALLOW unused, those that no logged
-    request matches stay in any case.
+    younger than the days that the log has to cover stay. just_read: as in `in_force`. Where the log may call no ALLOW
+    unused, those that no logged request matches stay in any case.
     """
     load = current_load(cluster)
     window = None if load is None else Window.of(load, days)
     evidence = evidence_in_days(evidence_of(load), window)
-    view = in_force(cluster)
+    view = in_force(cluster, just_read=just_read)
     why_not = _why_not(window, view, principal)
     if why_not or load is None or window is None:
         return Narrowing(load, evidence, why_not, days=window.days if window else None)
@@ -156,14 +157,13 @@ def narrowing(
     proposal = proposals[NAMES.index(chosen.names)]
     today = [each.binding for each in proposal.today]
     settings = []
+    logged = LoggedRights(used, existing, view.settings)
     for names, found in zip(NAMES, proposals, strict=True):
         bindings = [each.binding for each in found.proposed]
         rights = rights_of(today, bindings, existing, view.settings)
-        settings.append(_setting(names, bindings, rights, found.percent, used, existing, view))
-    held = held_rights(today, used, existing, view.settings)
-    as_today = _setting(
-        "", today, rights_of(today, today, existing, view.settings), 0.0, used, existing, view
-    )
+        settings.append(_setting(names, bindings, rights, found.percent, logged.of(bindings)))
+    held = logged.of(today)
+    as_today = _setting("", today, rights_of(today, today, existing, view.settings), 0.0, held)
     return Narrowing(
         load,
         evidence,
@@ -184,15 +184,8 @@ def narrowing(
 
 
 def _setting(
-    names: str,
-    bindings: Sequence[AclBinding],
-    rights: Rights,
-    covers: float,
-    used: Sequence[Used],
-    existing: Mapping[ResourceType, SortedNames],
-    view: ClusterView,
+    names: str, bindings: Sequence[AclBinding], rights: Rights, covers: float, held: HeldRights
 ) -> Setting:
-    held = held_rights(bindings, used, existing, view.settings)
     open_patterns = dict.fromkeys(
         binding.pattern
         for binding in bindings

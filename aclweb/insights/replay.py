@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Count, Q, Sum
 
 from aclweb.acl.authorizer import AclIndex, Result, decide, may_turn
 from aclweb.acl.matching import matching_of
@@ -218,17 +218,18 @@ def replay(
 
     index: the ACLs before. settings_after: where these differ too. index_after: the ACLs after, where they are
     filed already. takes_away: False where it is known that the
-    edit denies nothing. days: of WINDOWS; None for the whole log. Four queries, however long the log; five of a
-    window.
+    edit denies nothing. days: of WINDOWS; None for the whole log. Four queries, however long the log, a window or not,
+    and three where it has no more than MOST_REQUESTS.
     """
     after = settings_after or settings
     window = Window.of(load, days)
     seen = window.requests()
-    lines = seen.aggregate(all=Sum(window.column))["all"] or 0
+    every = seen.aggregate(lines=Sum(window.column), requests=Count("pk"))
     same_settings = after == settings
     few = same_settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     touched = seen.filter(_may_match(delta)) if few else seen
-    left_out = max(0, touched.count() - MOST_REQUESTS)
+    # A part of so few requests need not be counted.
+    left_out = max(0, touched.count() - MOST_REQUESTS) if every["requests"] > MOST_REQUESTS else 0
     if same_settings and not left_out:
         touched = touched.filter(_by_their_principals(delta, settings))
     rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
@@ -242,7 +243,7 @@ def replay(
         denied=tuple(flip for flip in flips if flip.change == "loses"),
         allowed=tuple(flip for flip in flips if flip.change == "gains"),
         unclear=tuple(flip for flip in flips if flip.change == "depends"),
-        lines=lines,
+        lines=every["lines"] or 0,
         unparsed=load.lines_unparsed,
         left_out=left_out,
         first_at=window.first_at,

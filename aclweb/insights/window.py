@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from aclweb.acl.logged import Evidence
 from aclweb.acl.model import PermissionType
+from aclweb.insights.broker_days import late_days
 from aclweb.insights.models import Load, RequestTotals
 from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import evidence_of, why_permits_lack_since
@@ -56,7 +57,9 @@ class Window:
     def permits_seen(self) -> bool:
         if self.start is None or not self.load.permits_seen:
             return self.load.permits_seen
-        return self.load.days.filter(day__gte=self.start.date(), permits__gt=0).exists()
+        first = self.start.date()
+        known = late_days(self.load, self.load.last_at.date(), first) if self.load.last_at else ()
+        return any(row.permits and row.day >= first for row in known)
 
     @property
     def why_not(self) -> str:

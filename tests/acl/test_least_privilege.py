@@ -22,7 +22,7 @@ from aclweb.acl.logged.least_privilege import (
 )
 from aclweb.acl.logged.open_names import LAST_COVER
 from aclweb.acl.logged.proposal import Proposal, Used
-from aclweb.acl.logged.rights import HeldRight, Rights, held_rights, rights_of
+from aclweb.acl.logged.rights import HeldRight, LoggedRights, Rights, rights_of
 from aclweb.acl.matching.names import SortedNames
 from aclweb.acl.model.authorizers import AuthorizerSettings, operations_of
 from aclweb.acl.model.vocabulary import (
@@ -455,7 +455,7 @@ def test_rights_are_those_that_each_name_has_by_itself(seed: int) -> None:
                 of_name = [each for each in requests if each.request.resource == Resource(kind, name)]
                 lines = sum(each.lines for each in of_name if each.request.operation in brings)
                 expected.append(HeldRight(kind, name, operation, lines))
-    found = held_rights(bindings, requests, existing, world.settings)
+    found = LoggedRights(requests, existing, world.settings).of(bindings)
 
     assert list(found) == expected
     assert len(found) == len(expected)

@@ -252,7 +252,7 @@ def test_a_knob_that_nobody_knows_is_reported_and_a_page_needs_a_name(logged, pr
 def test_the_page_takes_few_queries(logged, proposed, django_assert_max_num_queries):
     proposed()
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         assert proposed().context["found"].proposal.lines == 100
 
 

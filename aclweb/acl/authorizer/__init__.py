@@ -33,7 +33,15 @@ from aclweb.acl.authorizer.any_host import (
 from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
 from aclweb.acl.authorizer.caveats import beyond_acls, edit_caveats
-from aclweb.acl.authorizer.decision import Decision, Finding, answer_given, authorize, decide, may_turn
+from aclweb.acl.authorizer.decision import (
+    Decision,
+    Finding,
+    answer_given,
+    authorize,
+    counted_for,
+    decide,
+    may_turn,
+)
 from aclweb.acl.authorizer.explanation import Explanation, explain
 from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
 from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL, hazards_of
@@ -86,6 +94,7 @@ __all__ = [
     "authorize",
     "beyond_acls",
     "choose_addresses",
+    "counted_for",
     "decide",
     "decide_elsewhere",
     "decide_for_any_host",

@@ -31,6 +31,7 @@ from aclweb.acl.authorizer.by_type import HARDCODE, answer_by_type, decide_by_ty
 from aclweb.acl.authorizer.hazards import hazards
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.masks import MAYBE_SHIFT, votes_in
+from aclweb.acl.authorizer.shelf import ResourceShelf
 from aclweb.acl.matching import Matching, covers_name, matching_of
 from aclweb.acl.model import (
     AccessRequest,
@@ -146,16 +147,8 @@ def authorize(
     settings = settings or AuthorizerSettings()
     index.require_known(settings)
     shelf = index.shelf(request.resource_type)
-    covering: Sequence[AclBinding] = ()
-    unknowns: tuple[AclBinding, ...] = ()
-    if shelf is not None:
-        unknowns = tuple(shelf.unknown_patterns)
-        if request.resource_name is None:
-            covering = [
-                binding for binding in shelf.bindings if binding.pattern_type is not PatternType.UNKNOWN
-            ]
-        else:
-            covering = shelf.covering(request.resource_name, settings)
+    covering = _covering(request, shelf, settings)
+    unknowns: tuple[AclBinding, ...] = tuple(shelf.unknown_patterns) if shelf is not None else ()
     result, basis = answer_given(request, covering, unknowns, settings)
     matching = matching_of(settings)
     return Decision(
@@ -168,6 +161,29 @@ def authorize(
         unknowns=unknowns,
         index=index,
     )
+
+
+def counted_for(
+    request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
+) -> tuple[AclBinding, ...]:
+    """Return the bindings that count for `request`: those of the findings of `authorize`, without its decision."""
+    index.require_known(settings)
+    covering = _covering(request, index.shelf(request.resource_type), settings)
+    if not covering:
+        return ()
+    found = _findings(request, covering, matching_of(settings), settings)
+    return tuple(finding.binding for finding in found if finding.counted)
+
+
+def _covering(
+    request: AccessRequest, shelf: ResourceShelf | None, settings: AuthorizerSettings
+) -> Sequence[AclBinding]:
+    """Return the bindings that cover the resource for certain; all of the type when asked by type."""
+    if shelf is None:
+        return ()
+    if request.resource_name is None:
+        return [binding for binding in shelf.bindings if binding.pattern_type is not PatternType.UNKNOWN]
+    return shelf.covering(request.resource_name, settings)
 
 
 def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> Answer:

@@ -5,8 +5,8 @@ Import from here: `evidence_in`, which says whether a log may call an ACL unused
 `Settling`, which tells what settles each of many requests; `opens` and `last_covers`, without which ACLs a name is
 open to everyone; `likely_cause` of a denial (`CauseKinds` of many), the `nearest` names that ACLs have (`NearNames` of
 many), and the `smallest_set` of ACLs for several denials; and `propose`, the fewest rights that allow what a principal
-was logged to use, with its `Choices` and `Used` requests; `held_rights` says which rights these are. `pair_sentence`
-says what one cluster uses and another does not.
+was logged to use, with its `Choices` and `Used` requests; `LoggedRights` says which rights some ACLs give, and which of
+these were used. `pair_sentence` says what one cluster uses and another does not.
 """
 
 from aclweb.acl.logged.beside import pair_sentence
@@ -31,7 +31,7 @@ from aclweb.acl.logged.near_names import NearNames, nearest
 from aclweb.acl.logged.needed import one_of, removable
 from aclweb.acl.logged.open_names import LAST_COVER, last_covers, opens
 from aclweb.acl.logged.proposal import Held, Proposal, Proposed, Used
-from aclweb.acl.logged.rights import HeldRight, HeldRights, Rights, held_rights, rights_of
+from aclweb.acl.logged.rights import HeldRight, HeldRights, LoggedRights, Rights, rights_of
 from aclweb.acl.logged.settling import Settling
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "Held",
     "HeldRight",
     "HeldRights",
+    "LoggedRights",
     "NearNames",
     "Proposal",
     "Proposed",
@@ -59,7 +60,6 @@ __all__ = [
     "age_unknown",
     "both",
     "evidence_in",
-    "held_rights",
     "last_covers",
     "likely_cause",
     "nearest",

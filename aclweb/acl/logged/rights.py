@@ -6,7 +6,7 @@ A right is one operation on one name. Only what an ACL names counts, so Describe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import IMPLIED
@@ -18,6 +18,7 @@ from aclweb.acl.model import (
     Operation,
     PermissionType,
     ResourceType,
+    computed_once,
     operations_of,
 )
 
@@ -46,17 +47,23 @@ class HeldRights:
     A right is made when it is asked for, because a principal may have hundreds of thousands.
     """
 
-    def __init__(self, masks: Mapping[ResourceType, _Masks], lines: Mapping[_Place, int]) -> None:
+    def __init__(
+        self,
+        masks: Mapping[ResourceType, _Masks],
+        lines: Mapping[_Place, int],
+        places: Mapping[ResourceType, Sequence[tuple[int, _Place]]],
+    ) -> None:
         self._masks = [masks[kind] for kind in sorted(masks, key=lambda kind: kind.code)]
         self._lines = lines
-        of_type = {each.kind: each for each in self._masks}
-        held = (
-            HeldRight(kind, name, operation, number)
-            for (kind, name, operation), number in lines.items()
-            if number and kind in of_type and of_type[kind].holds(name, operation)
-        )
-        self.used: tuple[HeldRight, ...] = tuple(sorted(held, key=_in_order))
+        self._held: list[_Place] = []
+        for each in self._masks:
+            self._held += each.held(places.get(each.kind, ()))
+
+    @computed_once
+    def used(self) -> tuple[HeldRight, ...]:
         """Those that logged requests used."""
+        held = (HeldRight(*place, self._lines[place]) for place in self._held)
+        return tuple(sorted(held, key=_in_order))
 
     def __len__(self) -> int:
         return sum(each.total for each in self._masks)
@@ -79,31 +86,45 @@ class HeldRights:
 
     @property
     def unused_number(self) -> int:
-        return len(self) - len(self.used)
+        return len(self) - len(self._held)
 
 
-def held_rights(
-    bindings: Iterable[AclBinding],
-    used: Iterable[Used],
-    existing: Mapping[ResourceType, SortedNames],
-    settings: AuthorizerSettings,
-) -> HeldRights:
-    """Return each right that these ALLOWs give on a name that exists or was used.
+class LoggedRights:
+    """Which rights on names some logged requests use, filed once to be asked of several sets of ALLOWs.
 
     A request counts for the right of its operation, and for one that brings this along.
     """
-    lines: dict[_Place, int] = {}
-    names: dict[ResourceType, set[str]] = {}
-    for each in used:
-        request = each.request
-        if request.resource_name is None:
-            continue
-        names.setdefault(request.resource_type, set()).add(request.resource_name)
-        for operation in (request.operation, *_BRINGING.get(request.operation, ())):
-            place = request.resource_type, request.resource_name, operation
-            lines[place] = lines.get(place, 0) + each.lines
-    known = {kind: _with(existing.get(kind, _NO_NAMES), names.get(kind, ())) for kind in {*existing, *names}}
-    return HeldRights(_masks_by_type(bindings, known, settings), lines)
+
+    def __init__(
+        self,
+        used: Iterable[Used],
+        existing: Mapping[ResourceType, SortedNames],
+        settings: AuthorizerSettings,
+    ) -> None:
+        lines: dict[_Place, int] = {}
+        names: dict[ResourceType, set[str]] = {}
+        for each in used:
+            request = each.request
+            if request.resource_name is None:
+                continue
+            names.setdefault(request.resource_type, set()).add(request.resource_name)
+            for operation in (request.operation, *_BRINGING.get(request.operation, ())):
+                place = request.resource_type, request.resource_name, operation
+                lines[place] = lines.get(place, 0) + each.lines
+        self._settings, self._lines = settings, lines
+        self._known = {
+            kind: _with(existing.get(kind, _NO_NAMES), names.get(kind, ())) for kind in {*existing, *names}
+        }
+        self._places: dict[ResourceType, list[tuple[int, _Place]]] = {}
+        for (kind, name, operation), number in lines.items():
+            if number:
+                place = kind, name, operation
+                self._places.setdefault(kind, []).append((self._known[kind].place_of(name), place))
+
+    def of(self, bindings: Iterable[AclBinding]) -> HeldRights:
+        """Return each right that these ALLOWs give on a name that exists or was used."""
+        masks = _masks_by_type(bindings, self._known, self._settings)
+        return HeldRights(masks, self._lines, self._places)
 
 
 _Place = tuple[ResourceType, str, Operation]
@@ -158,9 +179,10 @@ class _Masks:
         for place in self._names.places_under(binding, self._settings):
             masks[place] |= bits
 
-    def holds(self, name: str, operation: Operation) -> bool:
-        """Whether they name an operation that brokers ask for on one of the names."""
-        return bool(self._masks[self._names.place_of(name)] & self._asked & 1 << operation.code)
+    def held(self, places: Iterable[tuple[int, _Place]]) -> list[_Place]:
+        """Return those of these rights, each with where its name is, that they name and brokers ask for."""
+        masks, bits = self._masks, {operation: 1 << operation.code for operation in self.operations}
+        return [right for place, right in places if masks[place] & bits.get(right[2], 0)]
 
     @property
     def total(self) -> int:

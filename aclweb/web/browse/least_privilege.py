@@ -136,7 +136,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     except AclError as error:  # pragma: no cover - each value is one of the page's own
         raise Http404(str(error)) from error
     found = narrowing(
-        cluster, principal, choices, keep_young=chosen["young"] == "keep", days=_DAYS[chosen["days"]]
+        cluster,
+        principal,
+        choices,
+        keep_young=chosen["young"] == "keep",
+        days=_DAYS[chosen["days"]],
+        just_read=True,
     )
     reason = ""
     if "format" in request.GET:
