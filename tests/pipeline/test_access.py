@@ -135,9 +135,7 @@ def test_several_workers_make_of_a_table_what_one_makes(
     several_make_what_one_makes(spark, made, "usage", usage_of_table, snapshot_file, tmp_path, monkeypatch)
 
 
-@pytest.mark.thorough(
-    instead="tests/pipeline/test_access.py::test_several_workers_make_of_a_table_what_one_makes"
-)
+@pytest.mark.thorough(instead="tests/pipeline/test_replay.py::test_what_turns_is_what_deciding_twice_gives")
 @pytest.mark.spark
 def test_several_workers_make_of_a_replay_what_one_makes(spark, made, snapshot_file, tmp_path, monkeypatch):
     several_make_what_one_makes(spark, made, "replay", None, snapshot_file, tmp_path, monkeypatch)
