@@ -432,7 +432,7 @@ def test_a_bad_file_beside_good_ones_is_reported_on_the_page_and_costs_itself(he
 
 
 @pytest.mark.thorough(
-    instead="tests/insights/test_refresh.py::test_the_logs_of_a_cluster_are_read_and_loaded_by_one_process_of_a_round"
+    instead="tests/insights/test_rounds.py::test_one_process_runs_all_jobs_and_ends_with_the_round"
 )
 def test_gone_logs_still_count_and_spark_starts_only_where_something_changed(
     here, logged, tmp_path, monkeypatch

@@ -368,7 +368,7 @@ def test_where_no_file_can_be_read_the_job_fails_with_the_reason(spark, snapshot
 
 
 @pytest.mark.thorough(
-    instead="tests/pipeline/test_access.py::test_a_second_run_adds_only_what_the_first_did_not_read"
+    instead="tests/pipeline/test_increments.py::test_a_file_that_grew_is_read_from_where_it_was_read_to"
 )
 def test_a_second_run_in_one_session_sees_what_changed(spark, snapshot_file, tmp_path):
     log = tmp_path / "a.log"

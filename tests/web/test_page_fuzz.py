@@ -100,6 +100,7 @@ def clusters(waiting, given):  # noqa: F811
     return ("test-eu", "never-read", "undeclared", "no-such-cluster")
 
 
+@pytest.mark.half
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_page_answers_whatever_is_typed(unrecorded, seed, clusters, waiting, dot, cho, monkeypatch):  # noqa: F811
     monkeypatch.setattr("aclweb.inventory.tasks.sync_next.apply_async", lambda **_: None)
