@@ -43,7 +43,7 @@ from aclweb.insights.denial_bursts import Burst
 from aclweb.insights.denial_causes import Causes, cause_of, causes_of, decision_of, request_of
 from aclweb.insights.denial_groups import WINDOWS
 from aclweb.insights.denial_marks import settled, state_of, with_state
-from aclweb.insights.models import DenialGroup, DenialMark, Load, RequestTotals
+from aclweb.insights.models import DenialGroup, DenialMark, Load
 from aclweb.insights.requests import (
     answers_by_day,
     days_of,
@@ -52,6 +52,7 @@ from aclweb.insights.requests import (
     resource_key,
 )
 from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.lists import LazyRows, OwnerBook
 from aclweb.inventory.models import Cluster, OwnedNames
 
@@ -199,6 +200,8 @@ class Inbox:
     shown: how many groups are in each state, with the cause asked for, and bursts alone where these are.
     causes, bursts: how many groups of the state asked for each filter would leave. all_judged: whether the causes of
     all groups of the log are known; otherwise only the MOST_GROUPS with most denials are listed and counted by cause.
+    group: returns the one with a key, also where it is not among these, with its denials of the whole log; empty where
+    the log has none; one query.
     """
 
     load: Load | None
@@ -218,6 +221,7 @@ class Inbox:
     folded: int = 0
     closed: Mapping[str, int] = field(default_factory=dict)
     closed_lines: int = 0
+    group: Callable[[str], tuple[Denial, ...]] = field(default=lambda _: (), repr=False, compare=False)
 
     @property
     def groups(self) -> int:
@@ -272,7 +276,7 @@ def inbox(
     if load is None:
         return Inbox(None, (), {})
     groups = groups_of(load, wanted.days)
-    states = states_of(cluster, load, groups, in_force_since)
+    states = states_of(cluster, load, groups_of(load, 0), in_force_since)
     now = in_force(cluster, just_read=just_read)
     causes = causes_of(load, now)
     rows_known = _narrow_rows(load, causes, wanted.days, states)
@@ -312,7 +316,13 @@ def inbox(
         if not (wanted.state or wanted.closed)
         else {},
         closed_lines=found.closed_lines,
+        group=partial(_with_key, load, known),
     )
+
+
+def _with_key(load: Load, known: _Known, key: str) -> tuple[Denial, ...]:
+    # No database looks for every text, such as one with a NUL.
+    return _rows(*known, groups_of(load, 0).filter(key=key), 0, 1) if _KEY.fullmatch(key) else ()
 
 
 def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForceSince) -> int:
@@ -338,17 +348,14 @@ def new_groups(
     )
 
 
-def denial(cluster: Cluster, key: str, *, days: int = 0, in_force_since: InForceSince) -> Denial | None:
+def denial(cluster: Cluster, key: str, *, in_force_since: InForceSince) -> Denial | None:
     """Return one group by its key; None where the log has none."""
     load = current_load(cluster)
-    # No database looks for every text, such as one with a NUL.
-    if load is None or not _KEY.fullmatch(key):
+    if load is None:
         return None
-    found = groups_of(load, 0).filter(key=key)
-    states = states_of(cluster, load, found, in_force_since)
+    states = states_of(cluster, load, groups_of(load, 0), in_force_since)
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
-    rows = _rows(in_force(cluster), owners, states, days_of(load, days), found, 0, 1)
-    return rows[0] if rows else None
+    return next(iter(_with_key(load, (in_force(cluster), owners, states, days_of(load, 0)), key)), None)
 
 
 def with_keys(
@@ -502,7 +509,7 @@ def load_with_denials(
 
 
 def detail(load: Load, found: Denial) -> Detail:
-    """Return what the log holds about the requests of one group, denied or permitted; three queries.
+    """Return what the log holds about the requests of one group, denied or permitted; two queries.
 
     Of all records only the newest is read.
     """
@@ -511,19 +518,21 @@ def detail(load: Load, found: Denial) -> Detail:
     hosts: dict[str, dict[bool, int]] = defaultdict(lambda: {False: 0, True: 0})
     numbers: dict[bool, list[int]] = {False: [], True: []}
     api_names: set[str] = set()
-    denied: list[tuple[datetime, int]] = []
-    columns = ("pk", "request", "request__host", "request__allowed", "lines", "last_at", "api_names")
-    for pk, number, host, allowed, lines, last_at, names in rows.values_list(*columns).iterator(
+    newest = rows.filter(request__allowed=False).order_by("-last_at", "-pk").values("pk")[:1]
+    is_newest = When(pk=Subquery(newest), then=F("sample"))
+    with_record = rows.annotate(record=Case(is_newest, default=None, output_field=KafkaTextField()))
+    sample, sample_at = "", None
+    columns = ("request", "request__host", "request__allowed", "lines", "last_at", "api_names", "record")
+    for number, host, allowed, lines, last_at, names, record in with_record.values_list(*columns).iterator(
         _ROWS_AT_ONCE
     ):
         hosts[host][allowed] += lines
         numbers[allowed].append(number)
         if not allowed:
             api_names.update(names)
-            denied = [max([*denied, (last_at, pk)])]
+        if record is not None:
+            sample, sample_at = record, last_at
     by_day = answers_by_day(load, permitted=numbers[True], denied=numbers[False])
-    newest = RequestTotals.objects.filter(pk__in=[pk for _, pk in denied])
-    record = newest.values_list("sample", "last_at").first()
     shares = (HostShare(host, counts[False], counts[True]) for host, counts in hosts.items())
     return Detail(
         hosts=tuple(
@@ -535,8 +544,8 @@ def detail(load: Load, found: Denial) -> Detail:
         denied=sum(counts[False] for counts in hosts.values()),
         days=tuple((day, denied, permitted) for day, permitted, denied in by_day),
         api_names=tuple(sorted(api_names)),
-        sample=record[0] if record else "",
-        sample_at=record[1] if record else None,
+        sample=sample,
+        sample_at=sample_at,
         permits_logged=load.permits_seen,
     )
 
@@ -585,6 +594,10 @@ def _owner(owners: OwnerBook | None, principal: str) -> str:
     """Return who is said to own a principal, "" for nobody."""
     found = owners.of(OwnedNames.Kind.PRINCIPAL.value, principal) if owners is not None else None
     return found.owner if found else ""
+
+
+_Known = tuple[ClusterView, OwnerBook | None, "States", Sequence[str]]
+"""What is in force, whose principals are, in which states groups are, and the days that are drawn."""
 
 
 class _Narrow(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl.authorizer.answers import Basis, Result
-from aclweb.acl.authorizer.decision import Decision, authorize, counted_for, decide, may_turn
+from aclweb.acl.authorizer.decision import Decision, authorize, decide, findings_for, may_turn
 from aclweb.acl.authorizer.hazards import hazards_of
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching.hosts import admits
@@ -49,8 +49,7 @@ def check(seed: int, *, authorizer: str, by_type: bool) -> tuple[str, str]:
     assert (decision.result.value, decision.basis.value) == expected, f"seed {seed}"
     assert decide(request, index, world.settings) == (decision.result, decision.basis), f"seed {seed}"
     assert hazards_of(request, index, world.settings) == decision.hazards, f"seed {seed}"
-    counted = tuple(finding.binding for finding in decision.findings if finding.counted)
-    assert counted_for(request, index, world.settings) == counted, f"seed {seed}"
+    assert findings_for(request, index, world.settings) == decision.findings, f"seed {seed}"
     # Without the other ACLs the default could speak for a whole type.
     by_default = by_type and world.settings.allow_everyone and decision.basis is not Basis.NO_ALLOW_ACL
     if decision.determining and not by_default:

@@ -163,16 +163,13 @@ def authorize(
     )
 
 
-def counted_for(
+def findings_for(
     request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
-) -> tuple[AclBinding, ...]:
-    """Return the bindings that count for `request`: those of the findings of `authorize`, without its decision."""
+) -> tuple[Finding, ...]:
+    """Return the findings of `authorize`, without its decision."""
     index.require_known(settings)
     covering = _covering(request, index.shelf(request.resource_type), settings)
-    if not covering:
-        return ()
-    found = _findings(request, covering, matching_of(settings), settings)
-    return tuple(finding.binding for finding in found if finding.counted)
+    return tuple(_findings(request, covering, matching_of(settings), settings)) if covering else ()
 
 
 def _covering(

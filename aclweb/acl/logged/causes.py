@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import AclIndex, Basis, Decision, Finding, Result, authorize, decide
+from aclweb.acl.authorizer import AclIndex, Basis, Decision, Finding, Result, authorize, decide, findings_for
 from aclweb.acl.model import (
     ANY_USER,
     AccessRequest,
@@ -71,7 +71,7 @@ def likely_cause(decision: Decision, index: AclIndex) -> Cause:
     if decision.basis is Basis.DENY_ACL:
         rule = decision.determining[0]
         return Cause(_DENY, "A DENY forbids it", f"{acl_text(rule)}.", rule)
-    return _without_allow(decision, decision.findings, index)
+    return _without_allow(decision.request, decision.findings, index, decision.settings)
 
 
 class CauseKinds:
@@ -99,9 +99,9 @@ class CauseKinds:
             return _UNKNOWN
         if basis is Basis.DENY_ACL:
             return _DENY
-        for_any = authorize(request, self._for_any, self._settings)
-        named = authorize(request, self._naming(request.principal), self._settings)
-        return _without_allow(for_any, (*for_any.findings, *named.findings), self._index).kind
+        for_any = findings_for(request, self._for_any, self._settings)
+        named = findings_for(request, self._naming(request.principal), self._settings)
+        return _without_allow(request, (*for_any, *named), self._index, self._settings).kind
 
     def cause(self, request: AccessRequest) -> Cause:
         """Return the cause itself, of which `of` tells the kind; it takes longer, and nothing is kept of it."""
@@ -115,8 +115,7 @@ class CauseKinds:
         resource = Resource(request.resource_type, request.resource_name)
         # In the order of all that affect it: the first one that fits is the cause.
         near = AclIndex(each for each in index.affecting(resource, settings) if each.principal in names)
-        decision = authorize(request, near, settings)
-        return _without_allow(decision, decision.findings, index)
+        return _without_allow(request, findings_for(request, near, settings), index, settings)
 
     @computed_once
     def _for_any(self) -> AclIndex:
@@ -134,28 +133,30 @@ class CauseKinds:
         return {principal, *self._alike.get(_bare(principal), ())} - {ANY_USER}
 
 
-def _without_allow(decision: Decision, findings: Iterable[Finding], index: AclIndex) -> Cause:
-    """Return the cause where no ACL allows the request. findings: those of `decision`, or what matters of them."""
+def _without_allow(
+    request: AccessRequest, findings: Iterable[Finding], index: AclIndex, settings: AuthorizerSettings
+) -> Cause:
+    """Return the cause where no ACL allows the request. findings: those of its decision, or what matters of them."""
     allows = [finding for finding in findings if finding.binding.permission_type is PermissionType.ALLOW]
     others = [finding.binding for finding in allows if finding.why_not == ("principal",)]
     elsewhere = [finding.binding for finding in allows if finding.why_not == ("host",)]
     near = [finding.binding for finding in allows if finding.why_not == ("operation",)]
     return (
-        _wrong_name(decision, others)
-        or _wrong_host(decision, elsewhere)
-        or _anonymous(decision)
-        or _group_missing(decision, index)
+        _wrong_name(request, others)
+        or _wrong_host(request, elsewhere, settings)
+        or _anonymous(request)
+        or _group_missing(request, index)
         or _other_operation(near)
         or Cause(
             "no-rule",
             "No ACL allows it",
-            f"No ACL gives this right to {name_text(decision.request.principal)}.",
+            f"No ACL gives this right to {name_text(request.principal)}.",
         )
     )
 
 
-def _wrong_name(decision: Decision, others: Iterable[AclBinding]) -> Cause | None:
-    asked = decision.request.principal
+def _wrong_name(request: AccessRequest, others: Iterable[AclBinding]) -> Cause | None:
+    asked = request.principal
     for binding in others:
         written = binding.principal
         if _bare(written) != _bare(asked):
@@ -182,13 +183,15 @@ def _bare(principal: str) -> str:
     return _NOT_LETTERS_OR_DIGITS.sub("", principal).casefold()
 
 
-def _wrong_host(decision: Decision, elsewhere: Iterable[AclBinding]) -> Cause | None:
+def _wrong_host(
+    request: AccessRequest, elsewhere: Iterable[AclBinding], settings: AuthorizerSettings
+) -> Cause | None:
     binding = next(iter(elsewhere), None)
     if binding is None:
         return None
-    asked, written = decision.request.host, binding.host
+    asked, written = request.host, binding.host
     text = f"The ACL is for {written}, asked from {asked}"
-    if "/" in written and not decision.settings.cidr_hosts:
+    if "/" in written and not settings.cidr_hosts:
         sentence = (
             f"{written} is a range of addresses; these brokers compare it as text, so it never matches."
         )
@@ -214,20 +217,19 @@ def _as_java_writes(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> s
     return ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))
 
 
-def _anonymous(decision: Decision) -> Cause | None:
-    if decision.request.principal != ANONYMOUS:
+def _anonymous(request: AccessRequest) -> Cause | None:
+    if request.principal != ANONYMOUS:
         return None
     return Cause(
         "anonymous",
-        f"Plaintext listener, host {decision.request.host}",
-        f"The client at {decision.request.host} has no name: it uses a listener without "
+        f"Plaintext listener, host {request.host}",
+        f"The client at {request.host} has no name: it uses a listener without "
         "authentication. Give the client a login, or close that listener. An ACL for User:ANONYMOUS would open the "
         "resource to everybody who can reach that listener.",
     )
 
 
-def _group_missing(decision: Decision, index: AclIndex) -> Cause | None:
-    request = decision.request
+def _group_missing(request: AccessRequest, index: AclIndex) -> Cause | None:
     if request.resource_type is not ResourceType.GROUP:
         return None
     reads = next(

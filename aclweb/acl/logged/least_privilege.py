@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer import IMPLIED, AclIndex, Result, counted_for, decide, hazards_of
+from aclweb.acl.authorizer import IMPLIED, AclIndex, Result, decide, findings_for, hazards_of
 from aclweb.acl.kafka import Target, refusal
 from aclweb.acl.logged.generalising import ANY, SEEN, Choices, patterns_for, reaches
 from aclweb.acl.logged.open_names import LAST_COVER, opens
@@ -325,7 +325,12 @@ def _matching(
 ) -> dict[Used, tuple[AclBinding, ...]]:
     """Return for each request the ACLs among these that match it."""
     index = AclIndex(own)
-    return {each: counted_for(each.request, index, settings) for each in used}
+    return {
+        each: tuple(
+            finding.binding for finding in findings_for(each.request, index, settings) if finding.counted
+        )
+        for each in used
+    }
 
 
 def _by_acl(matching: Mapping[Used, Iterable[AclBinding]]) -> dict[AclBinding, list[Used]]:

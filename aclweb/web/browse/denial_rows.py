@@ -19,7 +19,6 @@ from aclweb.insights import denial_marks, denials
 from aclweb.insights.denials import Denial, Detail, State
 from aclweb.insights.models import Load
 from aclweb.insights.unused import evidence_of, unused_acls, was_permitted
-from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.charts import DayChart, Spark, day_chart, most_of, spark
 from aclweb.web.shell import links
@@ -195,7 +194,7 @@ def _opened(cluster: Cluster, load: Load, found: Denial) -> Opened:
         ),
         explain=_explanation(cluster, found),
         record=tuple(_parts_of(detail.sample, found)),
-        near=_near(cluster, found),
+        near=_near(found),
         following=tuple(_following(cluster, found, detail)),
     )
 
@@ -219,8 +218,8 @@ def _parts_of(record: str, found: Denial) -> Iterator[tuple[str, bool]]:
         yield record[place:], False
 
 
-def _near(cluster: Cluster, found: Denial) -> tuple[str, ...]:
-    now = in_force(cluster)
+def _near(found: Denial) -> tuple[str, ...]:
+    now = found.now
     if found.decision.result is not Result.DENIED or now.loaded.naming(found.principal):
         return ()
     known = now.loaded.remember("near names", lambda: NearNames(now.index.principals))
@@ -231,7 +230,7 @@ def _following(cluster: Cluster, found: Denial, detail: Detail) -> Iterator[Foll
     """Yield the rights that the client asks for once this one is there; what its ACLs say already comes first."""
     if found.cause.kind in _NO_ACL_HELPS or smallest_fix(found.decision) is None:
         return
-    now = in_force(cluster)
+    now = found.now
     following = asked_next(found.operation, found.resource.resource_type, detail.api_names, now.settings)
     held = {
         binding.operation
@@ -269,7 +268,7 @@ def _remedies(cluster: Cluster, found: Denial, detail: Detail) -> tuple[Remedy, 
     wanted = [smallest]
     if found.hosts > 1:
         wanted.append(replace(smallest, host=WILDCARD))
-    now = in_force(cluster)
+    now = found.now
     near = now.index.affecting(found.resource, now.settings)
     remedies = []
     for binding in wanted:

@@ -185,10 +185,7 @@ def _page(
         listed = list(page.object_list)
         if opened and all(each.key != opened for each in listed):
             # A link from another page names a group that is on a later page, or not in these days.
-            elsewhere = denials.denial(
-                cluster, opened, days=wanted.days, in_force_since=since_in_force(cluster)
-            )
-            listed = [*([elsewhere] if elsewhere else []), *listed]
+            listed = [*found.group(opened), *listed]
         rows = rows_of(cluster, found.load, listed, opened=opened)
         context["rows"] = rows
         row = next((each for each in rows if each.opened), None)
@@ -260,19 +257,16 @@ def _owners(query: QueryDict, found: denials.Inbox, wanted: Wanted) -> list[Choi
         listed.setdefault(wanted.owner, 0)
     if not any(listed):
         return []
-    unowned = QueryDict(without(query, "owner").removeprefix("?"))
-    every = Choice("", "any", None, wanted.owner is None, _shut(without(unowned, "owned")))
+    shut = _query(_shut(without(query, "owned")))
+    unowned = _query(_shut(without(query, "owner")))
+    every = Choice("", "any", None, wanted.owner is None, without(unowned, "owned"))
     links_of = [
         Choice(
             owner,
             owner or "no owner",
             number,
             wanted.owner == owner,
-            _shut(
-                with_field(QueryDict(without(query, "owned").removeprefix("?")), "owner", owner)
-                if owner
-                else with_field(unowned, "owned", NO_OWNER)
-            ),
+            with_field(shut, "owner", owner) if owner else with_field(unowned, "owned", NO_OWNER),
         )
         for owner, number in sorted(listed.items(), key=lambda each: (not each[0], each[0].casefold()))
     ]
@@ -386,8 +380,11 @@ def _sorts(query: QueryDict, wanted: Wanted) -> list[Choice]:
 
 def _shut(address: str) -> str:
     """Return the address of a list without its open row, which may not be in the list any more."""
-    query = QueryDict(address.removeprefix("?"))
-    return without(query, "open")
+    return without(_query(address), "open")
+
+
+def _query(address: str) -> QueryDict:
+    return QueryDict(address.removeprefix("?"))
 
 
 def _export_url(cluster: Cluster, query: QueryDict, ending: str) -> str:
