@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from aclweb.clusters import TopicInfo
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.moments import moment_at
 from aclweb.inventory.lists.revisions import history
-from aclweb.inventory.models import Cluster, Revision, StoredAcl
+from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
 from aclweb.inventory.store import staging
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
@@ -53,6 +54,18 @@ def told(cluster):
         "last": (last.number, last.acls, last.acls_added, last.acls_removed),
         "as of": moment_at(cluster, "2999-01-01"),
     }
+
+
+def test_a_large_revision_is_stored_in_the_order_of_its_keys(cluster, small_batches):
+    """A key is a hash: in any other order each row goes elsewhere into the index of the keys."""
+    names = [TopicInfo(f"t{number}", 1) for number in range(40)]
+    sync(cluster, client=Answers(AFTER, topics=names))
+
+    acls = list(StoredAcl.objects.order_by("pk").values_list("key", flat=True))
+    topics = list(StoredName.objects.order_by("pk").values_list("resource_type", "key"))
+    assert (len(acls), len(topics)) == (len(AFTER), 40)
+    assert acls == sorted(acls)
+    assert topics == sorted(topics)
 
 
 def test_no_reader_sees_a_revision_before_its_last_row_is_there(cluster, small_batches, monkeypatch):
