@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -156,3 +158,27 @@ def test_work_stops_where_it_costs_more_than_the_budget_whatever_was_foreseen() 
     with patch.object(Meter, "foresee", lambda *_: None):
         _, spent = refusal([deny("User:*", "ALL", "*")], OTHERS, budget)
     assert budget.steps < spent < 2 * budget.steps
+
+
+@each("seed", range(20 * SCALE))
+def test_a_refusal_that_names_no_acl_weighs_fewer_and_refuses_the_same(seed: int) -> None:
+    rng = random.Random(seed)
+    one = allow("User:a", "READ", "t")
+    costs = [Cost(rng.randrange(9), rng.randrange(9), one) for _ in range(60)]
+    budget = Budget(steps=rng.randrange(1, 60), differences=rng.randrange(1, 60))
+    refused = {}
+    weighed = {}
+    for names_costliest in (True, False):
+        left = iter(costs)
+        try:
+            Meter(replace(budget, names_costliest=names_costliest)).foresee(left, Cost(3, 3))
+        except TooCostly as error:
+            refused[names_costliest] = error.costliest
+        weighed[names_costliest] = len(costs) - len(list(left))
+    assert set(refused) in ({True, False}, set())
+    assert weighed[True] == len(costs) >= weighed[False]
+    if refused:
+        assert refused == {True: one, False: None}
+        assert sum(cost.steps for cost in costs) + 3 > 8 * budget.steps or (
+            sum(cost.differences for cost in costs) + 3 > 8 * budget.differences
+        )

@@ -29,12 +29,14 @@ NAMES_OF_A_DIFFERENCE = 2_400
 class Budget:
     """steps: pieces of work of some ten microseconds. differences: kinds of difference to keep in memory.
 
-    whose: who has this budget, as the subject of a sentence.
+    whose: who has this budget, as the subject of a sentence. names_costliest: whether a refusal names the ACL that
+    costs most; without it the ACLs are weighed only until they are surely too much.
     """
 
     steps: int
     differences: int
     whose: str = "a page"
+    names_costliest: bool = True
 
 
 # What one impact may cost on a site, where others wait meanwhile: with all that a change makes of it, some
@@ -101,13 +103,19 @@ class Meter:
         """
         if self._budget is None:
             return
-        every = list(costs)
-        self._costs = [cost for cost in every if cost.binding is not None]
-        steps = more.steps + sum(cost.steps for cost in every)
-        differences = more.differences + sum(cost.differences for cost in every)
-        if steps > _SURELY_TOO_MUCH * self._budget.steps:
+        most_steps = _SURELY_TOO_MUCH * self._budget.steps
+        most_differences = _SURELY_TOO_MUCH * self._budget.differences
+        steps, differences = more.steps, more.differences
+        for cost in costs:
+            steps += cost.steps
+            differences += cost.differences
+            if self._budget.names_costliest:
+                self._costs += [cost] if cost.binding is not None else []
+            elif steps > most_steps or differences > most_differences:
+                break
+        if steps > most_steps:
             raise self._refusal(self._budget)
-        if differences > _SURELY_TOO_MUCH * self._budget.differences:
+        if differences > most_differences:
             raise self._refusal(self._budget, is_memory=True)
         self._at_most = min(steps, self._budget.steps)
         self._tell()

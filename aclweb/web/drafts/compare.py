@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from django.contrib import messages
@@ -15,11 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, Delta
 from aclweb.changes import asking
 from aclweb.changes.comparison import Comparison, compare
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import comparison
+from aclweb.inventory.lists import LazyRows
 from aclweb.web.drafts import diff_files, replay_all, replayed
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
@@ -111,12 +114,30 @@ def _back(request: HttpRequest) -> str:
 
 def _lines(found: Comparison, asked: Mapping[str, str]) -> Page[Line]:
     """Return a page of the ACLs that one side has and the other has not, as an edit that leads from left to right."""
-    lines = [
-        *(Line("remove", binding) for binding in sorted(found.delta.remove, key=_order)),
-        *(Line("add", binding) for binding in sorted(found.delta.add, key=_order)),
-    ]
+    lines = found.left.view.loaded.remember(
+        ("ACLs that differ", found.left.key, found.right.key), lambda: lines_of(found.delta)
+    )
     return page_of(lines, page_asked(asked, "lines"), LINES_A_PAGE)
 
 
-def _order(binding: AclBinding) -> tuple[str, str, str]:
-    return (binding.principal, binding.resource_type.name, binding.resource_name)
+def lines_of(delta: Delta) -> Sequence[Line]:
+    """Return the ACLs of an edit, those that go first, by principal and resource; only those looked at are sorted."""
+    groups: list[tuple[str, list[AclBinding]]] = []
+    for op, bindings in (("remove", delta.remove), ("add", delta.add)):
+        by_principal: dict[str, list[AclBinding]] = {}
+        for binding in bindings:
+            by_principal.setdefault(binding.principal, []).append(binding)
+        groups += ((op, by_principal[principal]) for principal in sorted(by_principal))
+    starts = [0, *accumulate(len(own) for _, own in groups)]
+
+    def made(start: int, stop: int) -> list[Line]:
+        first = bisect_right(starts, start) - 1
+        behind = bisect_left(starts, stop)
+        lines = [Line(op, own) for op, some in groups[first:behind] for own in sorted(some, key=_order)]
+        return lines[start - starts[first] : stop - starts[first]]
+
+    return LazyRows(starts[-1], made)
+
+
+def _order(binding: AclBinding) -> tuple[str, str]:
+    return (binding.resource_type.name, binding.resource_name)
