@@ -19,7 +19,7 @@ from django.db.models.functions import Coalesce, Now
 from aclweb.acl.simulate import ON_A_WORKER, ON_A_WORKER_WITHOUT_ACLS, Impact, TooCostly, Watch
 from aclweb.changes import policy
 from aclweb.changes.comparison import compute
-from aclweb.changes.impact import TooMuch, content_of, impact_hash, impact_of, names_of
+from aclweb.changes.impact import TooMuch, impact_hash, impact_of, names_in
 from aclweb.changes.models import COMPUTATIONS, Change, Computation
 from aclweb.changes.question import Question, question_of
 from aclweb.changes.same_edit import changes_of_same_edit
@@ -136,7 +136,7 @@ def _computed(question: Question, watch: Watch) -> Mapping[str, Any]:
 def _what_if(question: Question, watch: Watch) -> tuple[Impact, frozenset[str]]:
     (side,) = question.sides
     view = side.view
-    names = names_of(content_of(view), new_topics=side.new_topics)
+    names = names_in(view, new_topics=side.new_topics)
     assert side.delta is not None  # a what-if is about one
     impact = impact_of(side.delta, view.index, names, view.settings, budget=BUDGET, watch=watch)
     return impact, frozenset()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
+from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, ResourceType
 from aclweb.acl.simulate import (
     ON_A_SITE,
     Budget,
@@ -66,6 +66,13 @@ def names_of(content: Content, *, new_topics: Sequence[str] = ()) -> Names:
         groups=content.groups,
         new_topics=tuple(new_topics),
     )
+
+
+def names_in(view: ClusterView, *, new_topics: Sequence[str] = ()) -> Names:
+    """Return the same of what the cluster holds as of that view."""
+    if new_topics:
+        return names_of(content_of(view), new_topics=new_topics)
+    return Names(topics=view.loaded.names[ResourceType.TOPIC], groups=tuple(view.groups or ()))
 
 
 def impact_of(

@@ -24,10 +24,9 @@ from aclweb.acl.model import (
 from aclweb.acl.simulate import Budget, Impact
 from aclweb.changes.impact import TooMuch as TooMuch
 from aclweb.changes.impact import (
-    content_of,
     impact_hash,
     impact_of,
-    names_of,
+    names_in,
     on_which_impact_depends,
     sha256_of,
 )
@@ -145,7 +144,7 @@ def worked_out(
         impact = known or impact_of(
             delta,
             view.index,
-            names_of(content_of(view), new_topics=new_topics),
+            names_in(view, new_topics=new_topics),
             view.settings,
             budget=budget,
         )

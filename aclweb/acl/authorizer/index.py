@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from aclweb.acl.authorizer.glob_table import GlobTable
 from aclweb.acl.authorizer.mask_table import MaskTable
 from aclweb.acl.authorizer.shelf import ResourceShelf
-from aclweb.acl.matching import matching_of
+from aclweb.acl.matching import is_address, matching_of
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -146,6 +146,11 @@ class AclIndex:
     def hosts(self) -> frozenset[str]:
         """The hosts that bindings name, without `*`."""
         return frozenset(binding.host for binding in self.bindings) - {WILDCARD}
+
+    @computed_once
+    def addresses(self) -> frozenset[str]:
+        """Those hosts that are exactly what a client's address can be."""
+        return frozenset(filter(is_address, self.hosts))
 
     @computed_once
     def _of_principal(self) -> Mapping[str, tuple[AclBinding, ...]]:

@@ -53,7 +53,12 @@ class Worlds:
         self.same_settings = settings.decides_like(after_settings)
         hosts = self._hosts_that_count() if merge_equal_hosts else index.hosts
         self.unmet = (
-            frozenset(filter(self._is_nobodys, hosts | self.added.hosts | frozenset(names.hosts)))
+            frozenset(
+                filter(
+                    self._is_nobodys,
+                    (hosts - index.addresses) | self.added.hosts | frozenset(names.hosts),
+                )
+            )
             if met_only
             else frozenset[str]()
         )
