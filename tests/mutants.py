@@ -24,6 +24,7 @@ MODULES = {
     "answers": "aclweb.acl.authorizer.answers",
     "by_type": "aclweb.acl.authorizer.by_type",
     "hazards": "aclweb.acl.authorizer.hazards",
+    "findings": "aclweb.acl.authorizer.findings",
     "authorizer": "aclweb.acl.authorizer.decision",
     "wording": "aclweb.acl.model.wording",
     "near_misses": "aclweb.acl.authorizer.near_misses",
@@ -485,7 +486,7 @@ MUTANTS = [
         "for binding in decision.determining if binding != named)",
         "for binding in decision.determining)",
     ),
-    Mutant("why not forgets the host", "authorizer", '        why_not.append("host")\n', "        pass\n"),
+    Mutant("why not forgets the host", "findings", '        why_not.append("host")\n', "        pass\n"),
     # Ways out.
     Mutant(
         "the fix is for ALL",

@@ -35,7 +35,6 @@ from aclweb.acl.authorizer.by_type import HARDCODE
 from aclweb.acl.authorizer.caveats import beyond_acls, edit_caveats
 from aclweb.acl.authorizer.decision import (
     Decision,
-    Finding,
     answer_given,
     authorize,
     decide,
@@ -43,6 +42,7 @@ from aclweb.acl.authorizer.decision import (
     may_turn,
 )
 from aclweb.acl.authorizer.explanation import Explanation, explain
+from aclweb.acl.authorizer.findings import Finding
 from aclweb.acl.authorizer.glob_table import GlobSlot, GlobTable
 from aclweb.acl.authorizer.hazards import BELOW_ASTERISK, UNPARSABLE_PRINCIPAL, hazards_of
 from aclweb.acl.authorizer.host_regions import choose_addresses, joined_regions, region_tree

@@ -80,13 +80,8 @@ def caveats_of(decision: Decision) -> list[str]:
             "unless it is a super user."
         )
     if UNPARSABLE_PRINCIPAL in decision.hazards:
-        broken = sorted(
-            {
-                b.principal
-                for b in (*(f.binding for f in decision.findings), *decision.unknowns)
-                if split_principal(b.principal) is None
-            }
-        )
+        principals = {binding.principal for binding in (*decision.findings.bindings, *decision.unknowns)}
+        broken = sorted(own for own in principals if split_principal(own) is None)
         caveats.append(
             f"The principal {broken[0]!r} of an ACL here has no colon, and a KRaft broker fails on every "
             "request that reaches such an ACL; remove it."

@@ -10,7 +10,7 @@ prefix, nor an exact name, nor a named principal wins over anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from aclweb.acl.authorizer.answers import (
@@ -21,40 +21,25 @@ from aclweb.acl.authorizer.answers import (
     Result,
     Vote,
     answer_from,
-    for_operation,
     settle,
     settle_known,
     settle_masks,
     vote_on,
 )
 from aclweb.acl.authorizer.by_type import HARDCODE, answer_by_type, decide_by_type, own_by_type
+from aclweb.acl.authorizer.findings import Findings, TypeFindings
 from aclweb.acl.authorizer.hazards import hazards
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.authorizer.masks import MAYBE_SHIFT, votes_in
 from aclweb.acl.authorizer.shelf import ResourceShelf
-from aclweb.acl.matching import Matching, covers_name, matching_of
+from aclweb.acl.matching import covers_name, matching_of
 from aclweb.acl.model import (
     AccessRequest,
     AclBinding,
     AuthorizerSettings,
-    Operation,
-    PatternType,
     PermissionType,
     computed_once,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One binding that covers the resource, and whether it is for this request.
-
-    counted: principal, host and operation match (even where a DENY wins in the end).
-    why_not: those of "principal", "host" and "operation" that do not.
-    """
-
-    binding: AclBinding
-    counted: bool
-    why_not: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +55,7 @@ class Decision:
     request: AccessRequest
     result: Result
     basis: Basis
-    findings: tuple[Finding, ...]
+    findings: Findings
     hazards: tuple[str, ...]
     settings: AuthorizerSettings
     unknowns: tuple[AclBinding, ...]
@@ -95,9 +80,9 @@ class Decision:
         if self.basis is Basis.NO_ALLOW_ACL:
             ends_default = self.request.resource_name is None and self.settings.allow_everyone
             return tuple(
-                finding.binding
-                for finding in self.findings
-                if not ends_default or covers_name(finding.binding, HARDCODE, self.settings)
+                binding
+                for binding in self.findings.bindings
+                if not ends_default or covers_name(binding, HARDCODE, self.settings)
             )
         return ()
 
@@ -123,7 +108,7 @@ class Decision:
     def _counted(self, permission: PermissionType) -> tuple[AclBinding, ...]:
         counted = tuple(
             finding.binding
-            for finding in self.findings
+            for finding in self.findings.own
             if finding.counted and finding.binding.permission_type is permission
         )
         if self.request.resource_name is not None:
@@ -132,12 +117,12 @@ class Decision:
             # Wherever such a pattern reaches, it is a DENY of the type.
             unknown = own_by_type(self.request, self.unknowns, self.settings)
             return (*counted, *(binding for binding in unknown if binding.is_deny))
-        return _allows_by_type(self.request, [finding.binding for finding in self.findings], self.settings)
+        return _allows_by_type(
+            self.request, [finding.binding for finding in self.findings.own], self.settings
+        )
 
     def _result_under(self, settings: AuthorizerSettings) -> Result:
-        return answer_given(
-            self.request, [finding.binding for finding in self.findings], self.unknowns, settings
-        )[0]
+        return answer_given(self.request, self.findings.settling, self.unknowns, settings)[0]
 
 
 def authorize(
@@ -147,40 +132,35 @@ def authorize(
     settings = settings or AuthorizerSettings()
     index.require_known(settings)
     shelf = index.shelf(request.resource_type)
-    covering = _covering(request, shelf, settings)
-    unknowns: tuple[AclBinding, ...] = tuple(shelf.unknown_patterns) if shelf is not None else ()
-    result, basis = answer_given(request, covering, unknowns, settings)
-    matching = matching_of(settings)
+    unknowns = tuple(shelf.unknown_patterns) if shelf is not None else ()
+    findings = _findings(request, shelf, settings)
+    result, basis = answer_given(request, findings.settling, unknowns, settings)
+    is_by_type = request.resource_name is None
+    reached = shelf.without_colon if shelf is not None and is_by_type else findings.bindings
     return Decision(
         request=request,
         result=result,
         basis=basis,
-        findings=tuple(_findings(request, covering, matching, settings)),
-        hazards=hazards(request, covering, settings),
+        findings=findings,
+        hazards=hazards(request, reached, settings),
         settings=settings,
         unknowns=unknowns,
         index=index,
     )
 
 
-def findings_for(
-    request: AccessRequest, index: AclIndex, settings: AuthorizerSettings
-) -> tuple[Finding, ...]:
+def findings_for(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> Findings:
     """Return the findings of `authorize`, without its decision."""
     index.require_known(settings)
-    covering = _covering(request, index.shelf(request.resource_type), settings)
-    return tuple(_findings(request, covering, matching_of(settings), settings)) if covering else ()
+    return _findings(request, index.shelf(request.resource_type), settings)
 
 
-def _covering(
-    request: AccessRequest, shelf: ResourceShelf | None, settings: AuthorizerSettings
-) -> Sequence[AclBinding]:
-    """Return the bindings that cover the resource for certain; all of the type when asked by type."""
+def _findings(request: AccessRequest, shelf: ResourceShelf | None, settings: AuthorizerSettings) -> Findings:
     if shelf is None:
-        return ()
+        return Findings(request, (), settings)
     if request.resource_name is None:
-        return [binding for binding in shelf.bindings if binding.pattern_type is not PatternType.UNKNOWN]
-    return shelf.covering(request.resource_name, settings)
+        return TypeFindings(request, shelf, settings)
+    return Findings(request, shelf.covering(request.resource_name, settings), settings)
 
 
 def decide(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> Answer:
@@ -223,35 +203,6 @@ def may_turn(request: AccessRequest, edited: AclIndex, settings: AuthorizerSetti
     return bool(
         votes_in(table.mask(request.principal, request.host, name, settings)) & 1 << request.operation._value_
     )
-
-
-def fits_operation(binding: AclBinding, request: AccessRequest, settings: AuthorizerSettings) -> bool:
-    """Whether the binding counts for the operation of this request."""
-    if binding.operation in (request.operation, Operation.ALL):
-        return True
-    if request.resource_name is None and not (
-        settings.by_type_tries_hardcode and covers_name(binding, HARDCODE, settings)
-    ):
-        # Of a whole type one operation brings another with it on the made-up name only.
-        return False
-    return for_operation(binding, request.operation)
-
-
-def _findings(
-    request: AccessRequest, covering: Sequence[AclBinding], matching: Matching, settings: AuthorizerSettings
-) -> Iterator[Finding]:
-    # Thousands of ACLs on a name have few principals and fewer hosts, each of which is compared once.
-    principals = {own: matching.is_for(own, request.principal) for own in {b.principal for b in covering}}
-    hosts = {own: matching.comes_from(own, request.host) for own in {b.host for b in covering}}
-    for binding in covering:
-        why_not: list[str] = []
-        if not principals[binding.principal]:
-            why_not.append("principal")
-        if not hosts[binding.host]:
-            why_not.append("host")
-        if not fits_operation(binding, request, settings):
-            why_not.append("operation")
-        yield Finding(binding, not why_not, tuple(why_not))
 
 
 def answer_given(

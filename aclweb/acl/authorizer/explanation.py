@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from aclweb.acl.authorizer.answers import Basis, Result
 from aclweb.acl.authorizer.broker_log import broker_rule, reported_acl
 from aclweb.acl.authorizer.caveats import caveats_of
-from aclweb.acl.authorizer.decision import Decision, Finding, answer_given
+from aclweb.acl.authorizer.decision import Decision, answer_given
+from aclweb.acl.authorizer.findings import Finding
 from aclweb.acl.authorizer.lists import WriteList, whole_list, written_acl
 from aclweb.acl.authorizer.near_misses import NearMiss, fits, near_misses
 from aclweb.acl.authorizer.other_ways import OtherWay, other_ways
@@ -212,13 +213,13 @@ def _sentence(decision: Decision) -> str:
 
 
 def _has_unknown_values(decision: Decision) -> bool:
-    return bool(decision.unknowns) or any(finding.binding.has_unknown for finding in decision.findings)
+    return bool(decision.unknowns) or any(binding.has_unknown for binding in decision.findings.bindings)
 
 
 def _because(decision: Decision) -> list[str]:
     """The bindings that settled it, spelled out, and the operation that implied the one asked for."""
     if decision.basis is Basis.UNKNOWN_VALUE:
-        unknown = [finding.binding for finding in decision.findings if finding.binding.has_unknown]
+        unknown = [binding for binding in decision.findings.bindings if binding.has_unknown]
         return _spelled([*unknown, *decision.unknowns], "The unknown part is in: {}.")
     if decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
         return []
@@ -287,7 +288,7 @@ def _no_precedence(decision: Decision) -> list[str]:
 def _counted_allows(decision: Decision) -> list[AclBinding]:
     return [
         finding.binding
-        for finding in decision.findings
+        for finding in decision.findings.own
         if finding.counted and finding.binding.permission_type is PermissionType.ALLOW
     ]
 
@@ -303,7 +304,7 @@ def _closeness(binding: AclBinding) -> tuple[bool, int]:
 def _gates(decision: Decision) -> tuple[Gate, ...]:
     request, settings, basis = decision.request, decision.settings, decision.basis
     who = name_text(request.principal)
-    counted = [finding.binding for finding in decision.findings if finding.counted]
+    counted = [finding.binding for finding in decision.findings.own if finding.counted]
     denies = [binding for binding in counted if binding.is_deny]
     allows = [binding for binding in counted if binding.permission_type is PermissionType.ALLOW]
     covering = len(decision.findings)

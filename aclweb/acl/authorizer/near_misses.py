@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from aclweb.acl.authorizer.answers import Basis, Result, for_operation
-from aclweb.acl.authorizer.decision import Decision, Finding, fits_operation
+from aclweb.acl.authorizer.decision import Decision
+from aclweb.acl.authorizer.findings import Finding, fits_operation
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching import (
     comes_from,
@@ -97,9 +98,10 @@ def near_misses(decision: Decision) -> tuple[NearMiss, ...]:
     if decision.basis is Basis.SUPER_USER:
         return ()
     wanted = PermissionType.DENY if decision.allowed else PermissionType.ALLOW
+    others = decision.findings.of_others(NEAR_MISSES_SHOWN, deny=decision.allowed)
     findings = (
         finding
-        for finding in decision.findings
+        for finding in chain(decision.findings.own, others)
         if not finding.counted and finding.binding.permission_type is wanted
     )
     beside = (

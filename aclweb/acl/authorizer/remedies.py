@@ -30,7 +30,6 @@ from aclweb.acl.matching import covers_name, matching_of, shape_of
 from aclweb.acl.model import (
     CLUSTER_NAME,
     WILDCARD,
-    AccessRequest,
     AclBinding,
     AuthorizerSettings,
     PatternType,
@@ -70,20 +69,20 @@ def smallest_fix(decision: Decision) -> AclBinding | None:
         return None
     if decision.basis is Basis.DENY_ACL and decision.request.resource_name is not None:
         return None
-    return _smallest_allow(decision, _known(decision))
+    return _smallest_allow(decision)
 
 
 def smallest_removals(decision: Decision) -> Removals:
     """Return the fewest bindings whose removal turns the answer, if removing can turn it."""
     turned = Result.DENIED if decision.allowed else Result.ALLOWED
-    known = _known(decision)
+    known = decision.findings.settling
     removable = _removable(decision, known)
     for removed in sorted(removable, key=len):
         if removed and _result_with(decision, _without(known, removed)) is turned:
             return Removals(tuple(removed))
     if decision.basis is Basis.DENY_ACL:
         in_the_way = _in_the_way(decision)
-        fix = _smallest_allow(decision, _without(known, in_the_way))
+        fix = _smallest_allow(decision, without=in_the_way)
         if in_the_way and fix is not None:
             return Removals(in_the_way, fix)
     return Removals()
@@ -92,14 +91,15 @@ def smallest_removals(decision: Decision) -> Removals:
 # What to add.
 
 
-def _smallest_allow(decision: Decision, others: Sequence[AclBinding]) -> AclBinding | None:
-    """Return the smallest ALLOW that gives ALLOWED beside `others`, which cover the resource."""
+def _smallest_allow(decision: Decision, *, without: Sequence[AclBinding] = ()) -> AclBinding | None:
+    """Return the smallest ALLOW that gives ALLOWED beside the ACLs that cover the resource, but these."""
     request, settings = decision.request, decision.settings
+    others = _without(decision.findings.settling, without)
     if split_principal(request.principal) is None:
         # No session has such a principal, and an ACL for it is for nobody.
         return None
     if request.resource_name is None:
-        patterns = _patterns_by_type(decision, others)
+        patterns = _patterns_by_type(decision, others, without)
     else:
         patterns = _patterns_covering(request.resource_type, request.resource_name, settings)
     for pattern_type, name in islice(patterns, PATTERNS_TRIED):
@@ -136,8 +136,10 @@ def _patterns_covering(
     yield PatternType.LITERAL, WILDCARD
 
 
-def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Iterator[tuple[PatternType, str]]:
-    """Yield LITERAL patterns on names that no DENY takes away again, the session's own names first."""
+def _patterns_by_type(
+    decision: Decision, others: Sequence[AclBinding], without: Sequence[AclBinding]
+) -> Iterator[tuple[PatternType, str]]:
+    """Yield LITERAL patterns on names that no DENY of `others` takes away again, the session's own names first."""
     request, settings = decision.request, decision.settings
     denies = [
         b for b in own_by_type(request, others, settings) if b.permission_type is not PermissionType.ALLOW
@@ -147,7 +149,7 @@ def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Itera
     globs = [shape_of(b) for b in denies if b.pattern_type is PatternType.GLOB]
     literals = {b.resource_name for b in denies if b.pattern_type is PatternType.LITERAL}
     prefixes = tuple({b.resource_name for b in denies if b.pattern_type is PatternType.PREFIXED} - {""})
-    for name in _names_to_try(request, others):
+    for name in _names_to_try(decision, others, without):
         starts_below = name[:1] < WILDCARD and settings.names_below_asterisk_are_a_hazard
         storable = name not in ("", WILDCARD) and ("/" not in name or settings.stores_slashes)
         denied = name in literals or name.startswith(prefixes) or any(shape.matches(name) for shape in globs)
@@ -158,18 +160,26 @@ def _patterns_by_type(decision: Decision, others: Sequence[AclBinding]) -> Itera
         yield PatternType.LITERAL, WILDCARD
 
 
-def _names_to_try(request: AccessRequest, others: Sequence[AclBinding]) -> Iterator[str]:
+def _names_to_try(
+    decision: Decision, others: Sequence[AclBinding], without: Sequence[AclBinding]
+) -> Iterator[str]:
+    request = decision.request
     if request.resource_type is ResourceType.CLUSTER:
         yield CLUSTER_NAME
         return
-    named = [binding for binding in others if binding.pattern_type is PatternType.LITERAL]
-    own = (b.resource_name for b in named if b.principal == request.principal and not b.is_deny)
-    yield from islice(own, NAMES_TRIED)
-    yield from islice((binding.resource_name for binding in named), NAMES_TRIED)
+    own = (binding for binding in others if binding.principal == request.principal and not binding.is_deny)
+    yield from islice(_literal_names(own), NAMES_TRIED)
+    # Of those for everybody else `others` has hardly any.
+    anybodys = (binding for binding in decision.findings.bindings if binding not in without)
+    yield from islice(_literal_names(anybodys), NAMES_TRIED)
     if request.resource_type is ResourceType.USER:
         yield "User:somebody"
     word = request.resource_type.name.lower().replace("_", "-")
     yield from (f"{start}{word}" for start in _PLACEHOLDERS.split())
+
+
+def _literal_names(bindings: Iterable[AclBinding]) -> Iterator[str]:
+    return (binding.resource_name for binding in bindings if binding.pattern_type is PatternType.LITERAL)
 
 
 # What to remove.
@@ -244,10 +254,6 @@ def _is_wildcard_deny(binding: AclBinding, settings: AuthorizerSettings) -> bool
 
 
 # Deciding again.
-
-
-def _known(decision: Decision) -> list[AclBinding]:
-    return [finding.binding for finding in decision.findings]
 
 
 def _without(bindings: Iterable[AclBinding], removed: Iterable[AclBinding]) -> list[AclBinding]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
 from aclweb.acl.matching import (
     GlobSet,
     PrefixChain,
+    code_units,
     empty_prefix_covers,
     glob_shape,
     matching_of,
@@ -20,7 +22,11 @@ from aclweb.acl.model import (
     PatternType,
     PermissionType,
     computed_once,
+    split_principal,
 )
+
+_SORTED_ANEW = 20
+"""To sort one ACL costs about as much as to look at so many of those that are sorted."""
 
 
 class ResourceShelf:
@@ -53,7 +59,39 @@ class ResourceShelf:
     @computed_once
     def bindings(self) -> list[AclBinding]:
         """All bindings of this type, in scan order."""
-        return in_scan_order(self.unsorted)
+        if self.globs or self.unknown_patterns:
+            return in_scan_order(self.unsorted)
+        # Those of one name stand in order already.
+        prefixed = {group[0].resource_name: group for group in (*self.prefixed, self.empty_prefix) if group}
+        names = sorted({*self.literals, *prefixed}, key=code_units, reverse=True)
+        groups = ((self.literals.get(name, ()), prefixed.get(name, ())) for name in names)
+        return [binding for pair in groups for group in pair for binding in group]
+
+    @computed_once
+    def with_known_pattern(self) -> list[AclBinding]:
+        """Those of them whose pattern type this program knows, in scan order."""
+        if not self.unknown_patterns:
+            return self.bindings
+        return [binding for binding in self.bindings if binding.pattern_type is not PatternType.UNKNOWN]
+
+    @computed_once
+    def denies(self) -> list[AclBinding]:
+        """The DENYs among these."""
+        return [each for each in self.with_known_pattern if each.permission_type is PermissionType.DENY]
+
+    def in_order(self, bindings: Iterable[AclBinding]) -> list[AclBinding]:
+        """Return these bindings of the type in scan order."""
+        chosen = set(bindings)
+        if len(chosen) * _SORTED_ANEW < len(self.unsorted):
+            return in_scan_order(chosen)
+        return [binding for binding in self.bindings if binding in chosen]
+
+    @computed_once
+    def without_colon(self) -> list[AclBinding]:
+        """Those with a known pattern whose principal has no colon, which is for nobody."""
+        typeless = [own for own in self.by_principal if split_principal(own) is None]
+        found = chain.from_iterable(self.by_principal[own] for own in typeless)
+        return [binding for binding in found if binding.pattern_type is not PatternType.UNKNOWN]
 
     @computed_once
     def literal_names(self) -> list[str]:

@@ -104,8 +104,10 @@ def _holds_with(asked: Asked, more: Iterable[AclBinding]) -> bool:
     more = tuple(more)
     for decision in asked.decisions:
         request, settings = decision.request, decision.settings
-        covering = [finding.binding for finding in decision.findings]
-        covering += [binding for binding in more if _reaches(binding, request, settings)]
+        covering = [
+            *decision.findings.settling,
+            *(binding for binding in more if _reaches(binding, request, settings)),
+        ]
         if answer_given(request, covering, decision.unknowns, settings)[0] is Result.ALLOWED:
             return True
     return False

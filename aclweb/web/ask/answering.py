@@ -11,8 +11,9 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import urlencode
 
 from aclweb.acl.authorizer import (
@@ -240,35 +241,41 @@ class Answer:
 
         containing: only ACLs whose principal or pattern contains this text, in capital or small letters.
         """
-        text = containing.casefold()
-        findings = [
-            finding
-            for finding in self.decision.findings
-            if not text
-            or text in finding.binding.principal.casefold()
-            or text in finding.binding.resource_name.casefold()
-        ]
+        text, findings = containing.casefold(), self.decision.findings
+        if text:
+            findings = findings.among(
+                [
+                    binding
+                    for binding in findings.bindings
+                    if text in binding.principal.casefold() or text in binding.resource_name.casefold()
+                ]
+            )
+
+        def of_others(most: int) -> Iterator[Finding]:
+            return chain.from_iterable(findings.of_others(most, deny=deny) for deny in (False, True))
 
         def made(start: int, stop: int) -> list[MatchingAcl]:
             # Most ACLs on a name are for somebody else, and a page of the nearest ones seldom needs them.
-            own = [found for found in findings if "principal" not in found.why_not]
-            nearer = [found for found in own if self._nearest_first(found) < _NEAREST_OF_OTHERS]
-            among = nearer if len(nearer) >= stop else findings
+            nearer = [found for found in findings.own if self._nearest_first(found) < _NEAREST_OF_OTHERS]
+            among = nearer if len(nearer) >= stop else [*findings.own, *of_others(stop)]
             first = heapq.nsmallest(stop, among, key=self._nearest_first)
             return [self._matching_acl(found.binding) for found in first[start:]]
 
         return LazyRows(len(findings), made)
 
     @computed_once
-    def determining(self) -> tuple[MatchingAcl, ...]:
+    def determining_acls(self) -> Sequence[AclBinding]:
         """The ACLs that match and decided, the one that the log names first; empty where their absence did."""
         if self.decision.basis not in (Basis.ALLOW_ACL, Basis.DENY_ACL):
             return ()
         named = self.named_by_log
-        return tuple(
-            self._matching_acl(binding)
-            for binding in sorted(self.decision.determining, key=lambda binding: binding != named)
-        )
+        return sorted(self.decision.determining, key=lambda binding: binding != named)
+
+    @computed_once
+    def determining(self) -> Sequence[MatchingAcl]:
+        """The same, each compared with the request."""
+        acls = self.determining_acls
+        return LazyRows(len(acls), lambda start, stop: list(map(self._matching_acl, acls[start:stop])))
 
     @computed_once
     def named_by_log(self) -> AclBinding | None:

@@ -36,7 +36,7 @@ def ticket_of(answer: Answer, *, doubts: Sequence[str], log: str, offers_edits: 
     doubts: sentences to mind before believing it. log: what the brokers' log says of it, or nothing.
     offers_edits: whether the page offers the smallest edits.
     """
-    why = [acl_text(row.binding) for row in answer.determining]
+    why = list(map(acl_text, answer.determining_acls))
     edits = [
         (f"{way.heading} ({way.caption})", [f"{op}: {acl_text(binding)}" for op, binding in way.lines])
         for way in (answer.ways_out if offers_edits and not answer.depends else ())
