@@ -15,7 +15,10 @@ import pytest
 @pytest.mark.long
 def test_pages_and_heavy_states_ask_and_send_no_more_than_they_may(tables: Path) -> None:
     small = ("--acls", "1000", "--topics", "500", "--logged", "500", "--requests", "1", "--changes", "60")
-    some = ("--only", "topics by|topic: |what-if of 2,000 ACLs: |changes: ")
+    some = (
+        "--only",
+        "topics by|topic: |what-if of 2,000 ACLs: |changes: |denials: new|findings: can-go|graph of",
+    )
 
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "bench.pages", *small, *some, "--tables", tables],

@@ -122,7 +122,7 @@ def test_many_lines_that_differ_are_paged_to_the_last(cluster, ada_browser):
     sync(cluster, client=Answers([allow("User:bob", "READ", f"t{number:03}") for number in range(30)]))
     asked = {"at": "1", "other": "test-eu"}
 
-    pages = [ada_browser.get(address_of(cluster), asked | {"lines": page}) for page in ("1", "2", "3")]
+    pages = [ada_browser.get(address_of(cluster), asked | {"lines": page}) for page in ("1", "2", "3", "4")]
 
     names = [line.binding.resource_name for page in pages for line in page.context["lines"].object_list]
     assert names == [f"t{number:03}" for number in range(30)]

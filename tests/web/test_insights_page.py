@@ -462,6 +462,27 @@ def test_the_owner_of_the_principal_is_a_column_and_a_filter(read_cluster, page)
     assert [line["owner"] for line in csv.DictReader(lines.splitlines())] == ["Dan & sons"]
 
 
+def test_of_many_owners_those_of_most_groups_are_offered(read_cluster, page, tmp_path):
+    client, _ = page
+    names = [f"User:p{number:02}" for number in range(30)]
+    asked = [
+        request(name, "READ", f"t{place}") for name in names for place in range(1 + (name == "User:p29"))
+    ]
+    load(write_result(tmp_path / "owners", BINDINGS, requests=[*REFUSED.values(), *asked]), read_cluster)
+    for name in names:
+        read_cluster.owned_names.create(
+            kind="PRINCIPAL", pattern_type="LITERAL", name=name, owner=f"team {name[-2:]}"
+        )
+
+    few, every = client.get(PAGE), client.get(PAGE, {"owners": "all"})
+
+    offered = [{choice.value for choice in each.context["owners"]} for each in (few, every)]
+    assert [len(values) for values in offered] == [20, 31]
+    assert "team 29" in offered[0]
+    assert "all 30 owners" in few.text
+    assert "all 30 owners" not in every.text
+
+
 def topics_of_zoe(read_cluster, tmp_path, *names, **facts):
     asked = [request("User:zoe", "READ", name, **facts) for name in names]
     load(write_result(tmp_path / "zoe", BINDINGS, requests=[*REFUSED.values(), *asked]), read_cluster)

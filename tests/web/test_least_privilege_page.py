@@ -97,12 +97,43 @@ def test_what_was_denied_then_and_is_allowed_by_now_stays_allowed(logged, propos
 
 def test_it_opens_as_a_draft_of_the_same_acls(logged, proposed, ada, signed_in):
     answer = proposed()
-    draft = signed_in(ada).post("/c/test-eu/what-if/", {"line": answer.context["lines"]}, follow=True)
+    action = unescape(
+        re.search(r'<form method="post" action="([^"]+)" data-working="Working out', answer.text)[1]
+    )
+    draft = signed_in(ada).post(action, follow=True)
 
     lines = {(line.op, line.binding) for line in draft.context["draft"].lines}
     proposal = answer.context["found"].proposal
     assert lines == {("add", acl) for acl in proposal.adds} | {("remove", acl) for acl in proposal.removes}
     assert not draft.context["draft"].faults
+
+
+def test_a_draft_is_made_with_the_choices_of_the_page_or_says_why_not(logged, ada, signed_in):
+    browser = signed_in(ada)
+
+    first = browser.post(f"{PAGE}?name={APP}&names=first-delimiter", follow=True)
+    none = browser.post(f"{PAGE}?name=User:nobody", follow=True)
+
+    assert {(line.op, line.binding) for line in first.context["draft"].lines} == {("remove", UNUSED)}
+    assert "No draft was made: Nothing would change." in none.text
+
+
+def test_a_principal_of_many_acls_has_a_page_of_fifty_kilobytes(cluster, proposed, tmp_path):
+    names = [f"orders.{number:03}.a-longer-name-of-a-topic" for number in range(150)]
+    acls = [allow(APP, operation, name) for name in names for operation in ("READ", "WRITE")]
+    used = [request(APP, "READ", name, allowed=True, decided_now="ALLOWED", lines=3) for name in names[:40]]
+    sync(cluster, client=FakeCluster(acls, topics=names, groups=[]))
+    cluster.refresh_from_db()
+    load(write_result(tmp_path / "usage", acls, requests=used), cluster)
+
+    pages = [proposed(page=number, rights=number) for number in (1, 2, 15)]
+
+    assert all(len(page.content) < 50 * 1024 for page in (*pages, proposed(view="lines")))
+    held = {pair.today.binding for page in pages for pair in page.context["pairs"]}
+    assert len(held) == 36
+    assert held < set(acls)
+    assert [row.right.lines for row in pages[0].context["rights"]] == [3] * 20
+    assert [row.right.lines for row in pages[2].context["rights"]] == [0] * 20
 
 
 def test_each_choice_of_names_is_compared_and_the_chosen_one_shown(logged, proposed):

@@ -30,9 +30,11 @@ from aclweb.web.shell.beside_rows import BesideRows
 from aclweb.web.shell.called import with_name
 from aclweb.web.shell.downloads import rows_file
 from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.spelling import visible
 
 MOST_ACLS = 90
+ROWS_A_PAGE = 30  # of the table below the drawing
 """So many ACLs are drawn and listed, in the order of reading; the list of ACLs has all. With a
 principal each and every operation these are fewer than 200 nodes."""
 
@@ -114,7 +116,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "kind": kind,
         "name": name,
         "url": links.resource(cluster, kind, name),
-        "rows": rows,
+        "page": page_of(rows, page_asked(request.GET), ROWS_A_PAGE),
+        "drawn": len(rows),
         "every": len(every),
         "principals": len({binding.principal for binding in every}),
         "graph": drawn(cluster, rows),

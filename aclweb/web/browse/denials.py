@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,9 @@ from aclweb.web.shell.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-ROWS_A_PAGE = 15
+ROWS_A_PAGE = 12
+# Owners with most groups, before a link to all of them.
+OWNERS_SHOWN = 20
 ALL_DAYS = "all"
 
 _SORT_WORDS = {"weight": "by weight", "times": "by denials", "latest": "latest first"}
@@ -155,6 +158,7 @@ def _page(
     wanted = asked.wanted
     found = denials.inbox(cluster, wanted, in_force_since=since_in_force(cluster), just_read=True)
     page = page_of(found.rows, page_asked(request.GET), ROWS_A_PAGE)
+    owners = _owners(request.GET, found, wanted)
     assert isinstance(request.user, User)  # login_required
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -166,7 +170,8 @@ def _page(
         "windows": _windows(request.GET, wanted),
         "sorts": _sorts(request.GET, wanted),
         "causes": _causes(request.GET, found),
-        "owners": _owners(request.GET, found, wanted),
+        "owners": owners,
+        "every_owner": _every_owner(request.GET, found, owners),
         "by_cause": _by_cause(found),
         "strip": _strip(found.load, wanted),
         "is_whole": _is_whole(found.load),
@@ -250,9 +255,22 @@ def _causes(query: QueryDict, found: denials.Inbox) -> list[Choice]:
     ]
 
 
+def _every_owner(query: QueryDict, found: denials.Inbox, shown: Sequence[Choice]) -> Choice | None:
+    """Return the link to the owners that are not listed, as `?owners=all` lists them; None where all are."""
+    if len(found.owners) < len(shown) or not shown:
+        return None
+    number = sum(1 for owner in found.owners if owner)
+    url = _shut(with_field(query, "owners", "all"))
+    return Choice("all", f"all {number_of(number, 'owner')}", None, False, url)
+
+
 def _owners(query: QueryDict, found: denials.Inbox, wanted: Wanted) -> list[Choice]:
-    """Return a link for each owner of principals, and for those without one; nothing where nobody owns any."""
-    listed = dict(found.owners)
+    """Return a link for each owner of principals, and for those without one; nothing where nobody owns any.
+
+    Where there are many they are those of most groups, unless the address asks for all.
+    """
+    most = None if query.get("owners") == "all" else OWNERS_SHOWN
+    listed = dict(sorted(found.owners.items(), key=lambda each: (bool(each[0]), -each[1]))[:most])
     if wanted.owner is not None:
         listed.setdefault(wanted.owner, 0)
     if not any(listed):

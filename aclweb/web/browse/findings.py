@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.model import AclBinding
 from aclweb.insights.current import current_load
 from aclweb.insights.declarations import setting_findings
 from aclweb.inventory.current import view as current
@@ -91,7 +92,7 @@ def again(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def draft(request: HttpRequest, slug: str) -> HttpResponse:
-    """Lead to the draft that removes each ACL of a lint rule's findings whose removal changes no decision."""
+    """Lead to the draft that removes ACLs whose removal changes no decision: those of a lint rule, or of all."""
     cluster = access.cluster_or_404(request.user, slug)
     if not access.may(request.user, "request", cluster):
         raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
@@ -102,8 +103,7 @@ def draft(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if found is None or not found.is_done:
             raise NoDraft("The findings of what is in force are not known yet.")
-        wanted = _wanted(request.POST)
-        fixed = found.matching(**wanted).can_go.acls(MOST_LINES) if wanted["rule"] else ()
+        fixed = _chosen_to_go(found, request.POST)
         if not fixed:
             raise NoDraft("The findings have changed, and none of these can be removed without an effect.")
         going = removed(view, fixed)
@@ -111,6 +111,14 @@ def draft(request: HttpRequest, slug: str) -> HttpResponse:
     except NoDraft as error:
         messages.error(request, f"No draft was made: {error}")
         return redirect("findings", slug=slug)
+
+
+def _chosen_to_go(found: Findings, form: QueryDict) -> Sequence[AclBinding]:
+    """Return the ACLs that a form asks to remove: those that can go of a lint rule's findings, or the first of all."""
+    if form.get("show") == CAN_GO:
+        return found.can_go.acls(MOST_REMOVED)
+    wanted = _wanted(form)
+    return found.matching(**wanted).can_go.acls(MOST_LINES) if wanted["rule"] else []
 
 
 @login_required
@@ -191,7 +199,7 @@ def _listed(cluster: Cluster, query: QueryDict, found: Findings) -> dict[str, An
         going = found.can_go
         return context | {
             "page": page_of(going, page_asked(query), ROWS_A_PAGE),
-            "removed_keys": [row.key for row in going[:MOST_REMOVED]],
+            "most_removed": MOST_REMOVED,
         }
     if show == FEWER:
         return context | {

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
-from django.views.decorators.http import require_GET
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.acl.logged import Choices, Held, HeldRight, Proposal, Proposed
 from aclweb.acl.model import WILDCARD, AclError, ResourcePattern, ResourceType, number_of
 from aclweb.insights.coverage import freshness
@@ -20,16 +23,19 @@ from aclweb.insights.coverage_days import coverage_days
 from aclweb.insights.narrowing import Narrowing, narrowing
 from aclweb.insights.window import WINDOWS
 from aclweb.inventory.current import in_force
-from aclweb.inventory.lists import owner_of
+from aclweb.inventory.lists import LazyRows, owner_of
 from aclweb.inventory.models import Cluster, OwnedNames
 from aclweb.web.browse.acl_filters import with_field, without
-from aclweb.web.drafts import Line, replayed
+from aclweb.web.drafts import Line, address_of, replayed
 from aclweb.web.shell import exporting, links
 from aclweb.web.shell.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
+from aclweb.web.shell.paging import page_asked, page_of
 
-ROWS_SHOWN = 200
-RIGHTS_SHOWN = 40
+PAIRS_A_PAGE = 12
+LINES_A_PAGE = 60
+COMMANDS_SHOWN = 6
+RIGHTS_A_PAGE = 20
 NAMED = 3
 _RIGHTS = "rights-"  # begins the format of a file of the rights of today
 RIGHT_COLUMNS = ("resource_type", "resource_name", "operation", "requests")
@@ -113,9 +119,12 @@ class Check:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Show what the ACLs of one principal could be, beside what they are; `?format=` asks for a file instead."""
+    """Show what the ACLs of one principal could be, beside what they are.
+
+    `?format=` asks for a file instead; posted, it leads to the draft of the proposal, which is worked out again.
+    """
     cluster = access.cluster_or_404(request.user, slug)
     principal = request.GET.get("name", "")
     if not principal:
@@ -143,6 +152,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         days=_DAYS[chosen["days"]],
         just_read=True,
     )
+    if request.method == "POST":
+        return _draft(request, cluster, found)
     reason = ""
     if "format" in request.GET:
         asked = request.GET["format"]
@@ -156,6 +167,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         if file is not None:
             return file
     pairs = list(_pairs(found.proposal)) if found.proposal else []
+    lines = _lines(found.proposal) if found.proposal else ()
     commands = _commands(found)
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -166,21 +178,21 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "faults": [*faults, reason] if reason else faults,
         "notations": exporting.NOTATIONS.items(),
         "knobs": [_knob(name, label, values, chosen, _beside(name, found)) for name, label, values in _KNOBS],
-        "pairs": pairs[:ROWS_SHOWN],
-        "more_pairs": max(0, len(pairs) - ROWS_SHOWN),
+        "pairs": page_of(pairs, page_asked(request.GET), PAIRS_A_PAGE),
         "settings": [
             (each, SETTING_WORDS[each.names], each.names == chosen["names"]) for each in found.settings
         ],
-        "lines": _lines(found.proposal) if found.proposal else (),
+        "lines": lines,
+        "line_page": page_of(lines, page_asked(request.GET), LINES_A_PAGE),
         "owner": owner_of(cluster, OwnedNames.Kind.PRINCIPAL.value, principal),
         "as_lines": request.GET.get("view") == "lines",
         "views": [
             ("Side by side", without(request.GET, "view"), request.GET.get("view") != "lines"),
             ("As lines", with_field(request.GET, "view", "lines"), request.GET.get("view") == "lines"),
         ],
-        "commands": commands[:ROWS_SHOWN],
-        "more_commands": max(0, len(commands) - ROWS_SHOWN),
-        "rights": _rights(found),
+        "commands": commands[:COMMANDS_SHOWN],
+        "more_commands": max(0, len(commands) - COMMANDS_SHOWN),
+        "rights": page_of(_rights(found), page_asked(request.GET, "rights"), RIGHTS_A_PAGE),
         "used_rights": len(found.held.used) if found.held else 0,
         "unknown_patterns": _unknown_patterns(found),
         "right_files": [(WORDS[ending], f"{_RIGHTS}{ending}") for ending in FORMATS],
@@ -194,6 +206,18 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         context,
         section="principals",
     )
+
+
+def _draft(request: HttpRequest, cluster: Cluster, found: Narrowing) -> HttpResponse:
+    """Lead to the draft of the proposal, or back to the page with a sentence why there is none."""
+    assert isinstance(request.user, User)  # login_required
+    lines = tuple(_of_draft(found.proposal)) if found.proposal else ()
+    address = address_of(lines, cluster=cluster, person=request.user) if lines else ""
+    if not address:
+        why = "These ACLs are too long for one draft." if lines else "Nothing would change."
+        messages.error(request, f"No draft was made: {why}")
+        return redirect(request.get_full_path())
+    return redirect(address)
 
 
 def _file(cluster: Cluster, found: Narrowing, format: str) -> tuple[StreamingHttpResponse | None, str]:
@@ -265,17 +289,22 @@ def _seen(word: str, names: Sequence[str]) -> Seen:
     return Seen(word, tuple(names[:NAMED]), max(0, len(names) - NAMED))
 
 
-def _rights(found: Narrowing) -> list[RightRow]:
-    """Return rights of today, those of most requests first and then the unused ones, with bars on one scale."""
-    if found.held is None:
+def _rights(found: Narrowing) -> Sequence[RightRow]:
+    """Return the rights of today, those of most requests first and then the unused ones, with bars on one scale."""
+    held = found.held
+    if held is None:
         return []
-    used = sorted(found.held.used, key=lambda each: -each.lines)[:RIGHTS_SHOWN]
-    unused = islice(found.held.unused, RIGHTS_SHOWN)
+    used = sorted(held.used, key=lambda each: -each.lines)
     most = used[0].lines if used else 0
-    return [
-        RightRow(each, round(100 * math.log1p(each.lines) / math.log1p(most), 1) if each.lines else 0.0)
-        for each in (*used, *unused)
-    ]
+
+    def rows(start: int, stop: int) -> list[RightRow]:
+        unused = islice(held.unused, max(0, start - len(used)), max(0, stop - len(used)))
+        return [
+            RightRow(each, round(100 * math.log1p(each.lines) / math.log1p(most), 1) if each.lines else 0.0)
+            for each in (*used[start:stop], *unused)
+        ]
+
+    return LazyRows(len(held), rows)
 
 
 def _unknown_patterns(found: Narrowing) -> list[ResourcePattern]:
@@ -340,8 +369,11 @@ def _pairs(proposal: Proposal) -> Iterator[Pair]:
             yield Pair(None, (each,))
 
 
+def _of_draft(proposal: Proposal) -> Iterator[Line]:
+    """Yield the lines of the draft: what is added, then what goes."""
+    yield from (Line("add", binding) for binding in proposal.adds)
+    yield from (Line("remove", binding) for binding in proposal.removes)
+
+
 def _lines(proposal: Proposal) -> tuple[str, ...]:
-    """Return the lines of the draft: what is added, then what goes."""
-    adds = (Line("add", binding).as_text() for binding in proposal.adds)
-    removes = (Line("remove", binding).as_text() for binding in proposal.removes)
-    return (*adds, *removes)
+    return tuple(line.as_text() for line in _of_draft(proposal))

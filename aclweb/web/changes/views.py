@@ -28,9 +28,9 @@ from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-FOLDS_A_PAGE = 10
-ACLS_A_PAGE = 12
-COMMANDS_SHOWN = 10
+FOLDS_A_PAGE = 7
+ACLS_A_PAGE = 10
+COMMANDS_SHOWN = 6
 _PLACE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 

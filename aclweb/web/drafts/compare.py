@@ -30,7 +30,7 @@ from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
 
 # ACLs of one side only, a page of them.
-LINES_A_PAGE = 12
+LINES_A_PAGE = 8
 
 
 @login_required

@@ -19,7 +19,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import diff_page, impact_rows, replayed
 from aclweb.web.drafts.impact_rows import ImpactRows
 
-FOLDS_A_PAGE = 10
+FOLDS_A_PAGE = 7
 
 _CHANGE = re.compile(r"(?:CR-)?([0-9]{1,9})", re.IGNORECASE)
 

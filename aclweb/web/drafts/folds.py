@@ -28,7 +28,7 @@ MOST_OPENED = 2
 # Types of resources of which the head of a fold says names, and how many of each that it spells out.
 MOST_TYPES, MOST_NAMES = 2, 1
 # Names that an open row lists at once.
-NAMES_A_PAGE = 100
+NAMES_A_PAGE = 40
 
 _ASKED = re.compile(r"(?:([0-9]{1,9})(?:\.([0-9]{1,9}))?)?(?:_([0-9.-]{0,120}))?", re.ASCII)
 _FOLD = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)

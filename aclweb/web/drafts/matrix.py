@@ -30,7 +30,7 @@ from aclweb.acl.simulate import (
 )
 from aclweb.web.drafts.impact_rows import KINDS, ImpactRows
 
-ROWS_A_PAGE = 8
+ROWS_A_PAGE = 6
 MOST_COLUMNS = 6
 MOST_OPERATIONS = 3
 

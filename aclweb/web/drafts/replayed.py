@@ -21,7 +21,7 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.shell.downloads import WORDS, rows_file
 from aclweb.web.shell.paging import page_asked, page_of
 
-FLIPS_A_PAGE = 10
+FLIPS_A_PAGE = 7
 
 # What `?by=` names: the word of the button, and its rows.
 _VIEWS: Mapping[str, tuple[str, Callable[[Replay], Sequence[Any]]]] = {
