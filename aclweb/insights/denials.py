@@ -601,7 +601,7 @@ _Known = tuple[ClusterView, OwnerBook | None, "States", Sequence[str]]
 
 
 class _Narrow(NamedTuple):
-    """What is told of each group of a window. lines: of the window. before: of the day before the last one."""
+    """What is known of each group of a window. lines: of the window. before: of the day before the last one."""
 
     key: str
     state: str
@@ -663,7 +663,7 @@ def _counts(found: Mapping[str, int]) -> dict[str, int]:
 
 
 def _narrow_rows(load: Load, causes: Causes, days: int, states: States) -> list[_Narrow]:
-    """Return what is told of the groups with a known cause; as `groups_of` has them, and no query."""
+    """Return what is known of the groups with a known cause; as `groups_of` has them, and no query."""
     lines_of = attrgetter(f"lines_{days}" if days in WINDOWS else "lines")
     since = load.last_at.date() - timedelta(days=days) if days in WINDOWS and load.last_at else date.min
     return [

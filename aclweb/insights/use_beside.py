@@ -38,7 +38,7 @@ MOST_NAMES = 50_000
 """So many names or ACLs of each side are compared at most, those with most requests first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Used:
     """What one log holds of a name or an ACL, in requests. An ACL settles those of its own permission alone: the other
     number is None.
@@ -65,7 +65,7 @@ class Used:
         return (self.denied if self.permitted is None else self.permitted) or 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OnSide:
     """A name or an ACL on one cluster. state: USED, IDLE, ABSENT or UNKNOWN."""
 
@@ -83,7 +83,7 @@ class OnSide:
         return self.used.denied if self.state in (USED, IDLE) else self.used.denied or None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Compared:
     """One name, or the key of an ACL, on both clusters. relation: of RELATIONS."""
 
