@@ -67,7 +67,7 @@ def states(found):
     return {row.name: (row.relation, row.here.state, row.there.state) for row in found.rows}
 
 
-def test_a_topic_is_used_on_both_on_one_absent_or_idle(both, give):
+def test_a_topic_is_used_on_both_on_one_absent_or_idle(both, give, page_of):
     give()
 
     assert states(use_beside(*both, kind="topics", days=None)) == {
@@ -77,6 +77,7 @@ def test_a_topic_is_used_on_both_on_one_absent_or_idle(both, give):
         "payments.us": ("here", "used", "absent"),
     }
     assert states(use_beside(*both, kind="principals", days=None)) == {"User:bob": ("both", "used", "used")}
+    assert f"/insights/analyses/?beside={both[1].slug}#card-compare" in page_of()
 
 
 def test_turned_round_it_says_the_same(both, give):
@@ -109,7 +110,9 @@ def test_what_a_log_cannot_tell_is_never_called_idle(both, give, page_of, facts,
 def test_a_cluster_without_a_log_has_no_number(both, read_cluster, tmp_path, page_of):  # noqa: F811
     load(write_result(tmp_path / "usage", BINDINGS, requests=REQUESTS), read_cluster)
 
-    assert "cannot tell what is used: no authorizer log of it has been read" in page_of()
+    page = page_of()
+    assert "cannot tell what is used: no authorizer log of it has been read" in page
+    assert "/insights/analyses/?beside=" not in page, "an analysis beside it would be refused"
     rows = list(csv.DictReader(io.StringIO(page_of("&format=csv"))))
     told = {(row["there"], row["there_permitted"], row["there_denied"]) for row in rows}
     assert told == {("unknown", "", ""), ("absent", "", "")}
