@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -325,13 +326,44 @@ def workers(run: Run) -> Iterator[Figure]:
             words = _usage_words(logs, run.folder / f"workers-{number}")
             run.job("usage", "--conf", _SMALL_EXECUTOR, *words, master=url, core=0)
             seconds.append(time.perf_counter() - begun)
+    apart = _apart(run)
     yield Figure(
         PART,
         f"usage of {logs.lines:,} lines on two machines of a core each, against one, in wall time",
         seconds[0] / seconds[1],
         goal=1.6,
-        detail=f"{seconds[1]:.0f} s; one machine {seconds[0]:.0f} s; load average {os.getloadavg()[0]:.1f}",
+        detail=f"{seconds[1]:.0f} s; one machine {seconds[0]:.0f} s; load average {os.getloadavg()[0]:.1f}; "
+        f"two programs of plain Python that share nothing but this computer: {apart:.2f} x",
     )
+
+
+def _apart(run: Run) -> float:
+    """Return how much faster two programs on a core each read logs than one does: what this computer gives."""
+    logs = run.logs(run.sizes.many)
+
+    def seconds(*shares: Sequence[Path]) -> float:
+        begun = time.perf_counter()
+        words = [sys.executable, "-m", "bench.plain_usage", str(logs.snapshot)]
+        started = [
+            subprocess.Popen(
+                [
+                    "taskset",
+                    "--cpu-list",
+                    str(core),
+                    *words,
+                    str(run.folder / f"apart-{core}"),
+                    *map(str, files),
+                ],
+                stdout=subprocess.DEVNULL,
+            )
+            for core, files in enumerate(shares)
+        ]
+        ended = [process.wait() for process in started]
+        if any(ended):
+            raise SystemExit("Plain Python failed.")
+        return time.perf_counter() - begun
+
+    return seconds(logs.files) / seconds(logs.files[::2], logs.files[1::2])
 
 
 def streaming(run: Run) -> Iterator[Figure]:
