@@ -338,32 +338,26 @@ def workers(run: Run) -> Iterator[Figure]:
 
 
 def _apart(run: Run) -> float:
-    """Return how much faster two programs on a core each read logs than one does: what this computer gives."""
+    """Return how much more two programs on a core each read than one does alone: what this computer gives."""
     logs = run.logs(run.sizes.many)
 
-    def seconds(*shares: Sequence[Path]) -> float:
+    def seconds(programs: int) -> float:
         begun = time.perf_counter()
         words = [sys.executable, "-m", "bench.plain_usage", str(logs.snapshot)]
+        files = [str(file) for file in logs.files]
         started = [
             subprocess.Popen(
-                [
-                    "taskset",
-                    "--cpu-list",
-                    str(core),
-                    *words,
-                    str(run.folder / f"apart-{core}"),
-                    *map(str, files),
-                ],
+                ["taskset", "--cpu-list", str(core), *words, str(run.folder / f"apart-{core}"), *files],
                 stdout=subprocess.DEVNULL,
             )
-            for core, files in enumerate(shares)
+            for core in range(programs)
         ]
         ended = [process.wait() for process in started]
         if any(ended):
             raise SystemExit("Plain Python failed.")
         return time.perf_counter() - begun
 
-    return seconds(logs.files) / seconds(logs.files[::2], logs.files[1::2])
+    return 2 * seconds(1) / seconds(2)
 
 
 def streaming(run: Run) -> Iterator[Figure]:
