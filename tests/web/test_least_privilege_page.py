@@ -108,6 +108,15 @@ def test_it_opens_as_a_draft_of_the_same_acls(logged, proposed, ada, signed_in):
     assert not draft.context["draft"].faults
 
 
+def test_without_a_log_no_draft_claims_that_nothing_would_change(cluster, ada, signed_in):
+    sync(cluster, client=FakeCluster(BINDINGS, topics=TOPICS, groups=["app"]))
+
+    answer = signed_in(ada).post(f"{PAGE}?name={APP}", follow=True)
+
+    assert f"No draft was made: {answer.context['found'].why_not}" in unescape(answer.text)
+    assert "Nothing would change" not in answer.text
+
+
 def test_a_draft_is_made_with_the_choices_of_the_page_or_says_why_not(logged, ada, signed_in):
     browser = signed_in(ada)
 
@@ -115,7 +124,7 @@ def test_a_draft_is_made_with_the_choices_of_the_page_or_says_why_not(logged, ad
     none = browser.post(f"{PAGE}?name=User:nobody", follow=True)
 
     assert {(line.op, line.binding) for line in first.context["draft"].lines} == {("remove", UNUSED)}
-    assert "No draft was made: Nothing would change." in none.text
+    assert f"No draft was made: {none.context['found'].why_not}" in unescape(none.text)
 
 
 def test_a_principal_of_many_acls_has_a_page_of_fifty_kilobytes(cluster, proposed, tmp_path):

@@ -214,7 +214,7 @@ def _draft(request: HttpRequest, cluster: Cluster, found: Narrowing) -> HttpResp
     lines = tuple(_of_draft(found.proposal)) if found.proposal else ()
     address = address_of(lines, cluster=cluster, person=request.user) if lines else ""
     if not address:
-        why = "These ACLs are too long for one draft." if lines else "Nothing would change."
+        why = "These ACLs are too long for one draft." if lines else found.why_not or "Nothing would change."
         messages.error(request, f"No draft was made: {why}")
         return redirect(request.get_full_path())
     return redirect(address)
