@@ -163,7 +163,7 @@ def test_a_paste_that_is_refused_is_still_there_in_the_browser(window, cluster, 
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # a browser is slow with more
     sync(cluster, client=Answers([allow("User:bob", "READ", "orders.eu")]))
     page = window(ada, PAGE, scripts=with_scripts)
-    page.locator("summary", has_text="Paste ACLs").click()
+    page.locator("summary", has_text="Paste or upload ACLs").click()
     text = LARGE[:1_500_000]
     page.locator("#id_paste").evaluate("(field, text) => { field.value = text; }", text)
     page.get_by_role("button", name="Show the impact").last.click()
