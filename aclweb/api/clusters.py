@@ -30,14 +30,14 @@ from aclweb.accounts.access import (
     visible_clusters,
 )
 from aclweb.accounts.models import User
-from aclweb.acl.model import SERVICES, AclError
+from aclweb.acl.model import SERVICES, AclError, shown
 from aclweb.api.serializers import ClusterSerializer, ExactText
 from aclweb.clusters import KINDS, AllowedHosts
 from aclweb.clusters.rights import Answer
 from aclweb.inventory import checks
 from aclweb.inventory.admin import pausing
 from aclweb.inventory.admin import register as registering
-from aclweb.inventory.admin.declare import declare
+from aclweb.inventory.admin.declare import AuthorizerShown, declare
 from aclweb.inventory.current import broker_settings
 from aclweb.inventory.models import Cluster, ConnectionCheck
 from aclweb.inventory.sync import tasks as sync_tasks
@@ -68,6 +68,12 @@ def _known_service(name: str) -> str:
             f"{name[:60]!r} is not a managed service that aclweb knows; use {', '.join(SERVICES)}."
         )
     return name
+
+
+def _on_or_off(told: str) -> str:
+    if told not in Cluster.Declared.values:
+        raise serializers.ValidationError(f"{shown(told)} is neither on nor off.")
+    return told
 
 
 def _on_one_line(text: str) -> str:
@@ -105,8 +111,8 @@ class NewClusterSerializer(serializers.Serializer[Any]):
     allow_everyone = serializers.BooleanField(
         required=False, help_text="allow.everyone.if.no.acl.found. Undeclared unless given."
     )
-    authorizer_declared = serializers.ChoiceField(
-        ("on", "off"), required=False, help_text=f"{_AUTHORIZER_HELP} Undeclared unless given."
+    authorizer_declared = serializers.CharField(
+        required=False, help_text=f"{_AUTHORIZER_HELP} Undeclared unless given."
     )
     service = serializers.CharField(required=False, help_text=_SERVICE_HELP)
     paused = serializers.BooleanField(
@@ -122,6 +128,9 @@ class NewClusterSerializer(serializers.Serializer[Any]):
 
     def validate_service(self, name: str) -> str:
         return _known_service(name)
+
+    def validate_authorizer_declared(self, told: str) -> str:
+        return _on_or_off(told)
 
     def validate_super_users(self, text: str) -> str:
         return _on_one_line(text)
@@ -160,7 +169,7 @@ class ClusterList(generics.ListAPIView[Cluster]):
         except registering.RegisteringError as error:
             raise ValidationError(faults(error)) from error
         except AclError as error:
-            raise ValidationError({"super_users": str(error)}) from error
+            raise ValidationError(_fault_of_declaration(error)) from error
         if not cluster.is_paused:
             sync_tasks.ask_for_sync(cluster)
         address = reverse("api:cluster", args=[cluster.slug])
@@ -184,6 +193,10 @@ def faults(
     return found | ({"options": of_options} if of_options else {})
 
 
+def _fault_of_declaration(error: AclError) -> dict[str, str]:
+    return {"authorizer_declared" if isinstance(error, AuthorizerShown) else "super_users": str(error)}
+
+
 def site_administrator(request: Request, what: str = "Adding clusters is") -> User:
     """Return the person who asks, if that person administers the site and asks for all of it."""
     if isinstance(request.user, User) and request.user.only_cluster is not None:
@@ -200,8 +213,7 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
     changes_enabled = serializers.BooleanField(
         required=False, help_text="Whether approved changes are written to it."
     )
-    authorizer_declared = serializers.ChoiceField(
-        ("on", "off"),
+    authorizer_declared = serializers.CharField(
         required=False,
         allow_blank=True,
         help_text=f"{_AUTHORIZER_HELP} Empty takes the declaration back.",
@@ -240,6 +252,9 @@ class AskedClusterSerializer(serializers.Serializer[Any]):
 
     def validate_service(self, name: str) -> str:
         return _known_service(name)
+
+    def validate_authorizer_declared(self, told: str) -> str:
+        return _on_or_off(told)
 
     def validate_super_users(self, text: str | None) -> str | None:
         return text if text is None else _on_one_line(text)
@@ -296,7 +311,7 @@ class ClusterDetail(APIView):
         except registering.RegisteringError as error:
             raise ValidationError(faults(error, AskedClusterSerializer)) from error
         except AclError as error:
-            raise ValidationError({"super_users": str(error)}) from error
+            raise ValidationError(_fault_of_declaration(error)) from error
         if resumed:
             sync_tasks.ask_for_sync(cluster)
         return Response(ClusterSerializer(cluster_or_404(request.user, slug)).data)

@@ -434,7 +434,7 @@ def test_yaml_as_people_write_it_is_read():
         ("- resource_type", "[]\n- resource_type", 2, "a list of none"),
         ("- resource_type", "[]\n---\n- resource_type", 2, "'---' is where the list has begun"),
         ("  permission_type: ALLOW\n", "  permission_type: ALLOW\n---\n", 8, "one file has one list"),
-        ("  host: '*'", "  " + "k" * 99 + ": ~", 5, "(101 characters) is null"),
+        ("  host: '*'", "  " + "k" * 99 + ": ~", 5, "(99 characters) is null"),
     ],
 )
 def test_yaml_outside_the_subset_is_named_by_line(old, new, line, what):

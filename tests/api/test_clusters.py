@@ -306,14 +306,50 @@ def test_without_another_address_or_login_nothing_is_tested(live, dot):
     assert not ConnectionCheck.objects.exists()
 
 
-def test_whether_a_zookeeper_cluster_runs_an_authorizer_is_declared_and_taken_back(live, dot):
+def test_whether_a_zookeeper_cluster_runs_an_authorizer_is_declared_and_taken_back(cluster, dot):
+    cluster.kind, cluster.address = "zookeeper", "zk-1.example:2181"
+    cluster.save()
+
     for declared in ("off", "on", ""):
         assert change(program(dot), authorizer_declared=declared).json()["authorizer_declared"] == declared
-        live.refresh_from_db()
-        assert live.authorizer_declared == declared
+        cluster.refresh_from_db()
+        assert cluster.authorizer_declared == declared
 
     refused = change(program(dot), authorizer_declared="maybe")
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"authorizer_declared": ["'maybe' is neither on nor off."]},
+    )
+
+
+@pytest.mark.parametrize("given", ["x" * 9999, None, ["on"], {"on": 1}, True])
+def test_what_is_neither_on_nor_off_is_told_in_a_line(cluster, dot, given):
+    refused = change(program(dot), authorizer_declared=given)
+
     assert (refused.status_code, list(refused.json())) == (400, ["authorizer_declared"])
+    assert len(refused.content) < 200
+
+
+def test_a_cluster_that_shows_its_authorizer_has_none_declared(live, dot, root):
+    refused = change(program(dot), authorizer_declared="off")
+    added = add(program(root), authorizer_declared="on")
+
+    assert (refused.status_code, added.status_code) == (400, 400)
+    assert "test-eu is read in another way" in refused.json()["authorizer_declared"]
+    assert "prod-eu is read in another way" in added.json()["authorizer_declared"]
+    assert not Cluster.objects.filter(slug="prod-eu").exists()
+    live.refresh_from_db()
+    assert live.authorizer_declared == ""
+    assert change(program(dot), authorizer_declared="").status_code == 200
+
+
+def test_what_was_declared_of_a_zookeeper_cluster_does_not_count_once_it_is_read_otherwise(live, dot):
+    live.authorizer_declared = "off"
+    live.save()
+
+    told = program(dot).get(URL).json()["authorizer_told"]
+
+    assert told.startswith("AclAuthorizer" if live.authorizer == "acl" else "StandardAuthorizer")
 
 
 # --- adding --------------------------------------------------------------------------------
@@ -332,7 +368,6 @@ NEW = {
     },
     "super_users": "User:admin",
     "allow_everyone": False,
-    "authorizer_declared": "on",
     "approvals_needed": 2,
 }
 
@@ -349,7 +384,6 @@ def test_an_added_cluster_is_as_one_that_was_added_on_the_page(root, enqueued):
     assert answer.json() == program(root).get(answer["Location"]).json()
     assert (cluster.name, cluster.approvals_needed, cluster.is_paused) == ("prod-eu", 2, False)
     assert (cluster.allow_everyone, cluster.super_users) == (False, "User:admin")
-    assert cluster.authorizer_declared == "on"
     assert (cluster.changes_enabled, cluster.held_to_hosts) == (False, True)
     assert connection_of(cluster).options == NEW["options"]
     assert [due.slug for due in scheduling.due()] == ["prod-eu"]

@@ -171,6 +171,16 @@ def test_an_export_of_a_cluster_that_was_never_read_is_status_1(cluster):
     assert status_of("export", "test-eu") == 1
 
 
+def test_a_cluster_that_shows_its_authorizer_has_none_declared(cluster):
+    assert status_of("cluster", "declare", "test-eu", "--authorizer-is", "off") == 2
+    cluster.refresh_from_db()
+    assert cluster.authorizer_declared == ""
+
+    added = ("cluster", "add", "prod-eu", "--kind", "admin", "--address", "broker-1.example:9092")
+    assert status_of(*added, "--authorizer-is", "on") == 2
+    assert not Cluster.objects.filter(slug="prod-eu").exists()
+
+
 def test_a_cluster_is_added_with_what_is_declared_of_it(capsys):
     told = json.loads(
         run(

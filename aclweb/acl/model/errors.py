@@ -71,5 +71,6 @@ def shown(value: object) -> str:
     """Return `value` as a person wrote it, on one line, cut when long."""
     text = repr(value) if isinstance(value, str) else json.dumps(value, default=repr)
     if len(text) > SHOWN_CHARACTERS:
-        return f"{text[: SHOWN_CHARACTERS - 20]}… ({len(text):,} characters)"
+        characters = len(value) if isinstance(value, str) else len(text)
+        return f"{text[: SHOWN_CHARACTERS - 20]}… ({characters:,} characters)"
     return text

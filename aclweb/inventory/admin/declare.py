@@ -9,13 +9,17 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from aclweb.acl.model import ALLOW_EVERYONE_KEY, SERVICES, SUPER_USERS_KEY, AuthorizerSettings
+from aclweb.acl.model import ALLOW_EVERYONE_KEY, SERVICES, SUPER_USERS_KEY, AclError, AuthorizerSettings
 from aclweb.audit import trail
 from aclweb.inventory.current import broker_settings, declared
 from aclweb.inventory.findings import tasks as lint_tasks
 from aclweb.inventory.models import Cluster, Declaration
 
 trail.register("cluster.declared", "{actor} declared of {cluster}: {told}.")
+
+
+class AuthorizerShown(AclError):
+    """Whether brokers run an authorizer is declared of a cluster that shows it itself."""
 
 
 class _Unchanged:
@@ -38,7 +42,8 @@ def declare(
 
     super_users: the text of super.users as the brokers have it, "" for none. service: the managed service that runs
     the brokers, by its name in SERVICES, "" for none; one that differs declares by its documents what nobody has
-    declared. Raises AclError for a text with which these brokers would not start, and for an unknown service.
+    declared. Raises AuthorizerShown where authorizer_declared is given for a cluster that shows its authorizer, and
+    AclError for a text with which these brokers would not start, and for an unknown service.
     """
     wanted: dict[str, Any] = {
         field: value
@@ -50,6 +55,11 @@ def declare(
         )
         if not isinstance(value, _Unchanged)
     }
+    if wanted.get("authorizer_declared") and not cluster.source.hides_authorizer:
+        raise AuthorizerShown(
+            "Whether brokers run an authorizer is declared only of a cluster that is read from ZooKeeper, which does "
+            f"not show it; {cluster.name} is read in another way."
+        )
     if wanted.get("super_users") is not None:
         AuthorizerSettings.read(
             authorizer=cluster.authorizer, config={SUPER_USERS_KEY: wanted["super_users"]}

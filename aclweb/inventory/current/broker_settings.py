@@ -311,7 +311,9 @@ def authorizer(cluster: Cluster) -> KnownAuthorizer:
             where = f"{where.count(',') + 2} brokers"
         is_known = cluster.authorizer == AUTHORIZERS.get(full)
         return KnownAuthorizer(name, f"{READ} {where}", full, "" if is_known else decides, version)
-    if cluster.authorizer_declared == Cluster.Declared.OFF:
+    # A declaration stays when a cluster is moved away from ZooKeeper, and means nothing there.
+    declared = cluster.authorizer_declared if source.hides_authorizer else ""
+    if declared == Cluster.Declared.OFF:
         return KnownAuthorizer("no authorizer", DECLARED, version=version)
-    is_declared = cluster.authorizer_declared or cluster.authorizer != source.default_authorizer
+    is_declared = declared or cluster.authorizer != source.default_authorizer
     return KnownAuthorizer(decides, DECLARED if is_declared else ASSUMED, version=version)

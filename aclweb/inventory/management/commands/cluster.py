@@ -122,7 +122,7 @@ class Command(BaseCommand):
                 **_settings(options, {}),
             )
             _set_logs(cluster, options)
-        declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
+            declaring.declare(cluster=cluster, actor=at_the_shell(), **_declared(options))
         for warning in client_settings.exposed(options):
             self.stderr.write(warning)
         slug = cluster.slug
