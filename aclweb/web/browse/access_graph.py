@@ -34,9 +34,11 @@ from aclweb.web.shell.paging import page_asked, page_of
 from aclweb.web.shell.spelling import visible
 
 MOST_ACLS = 90
-ROWS_A_PAGE = 30  # of the table below the drawing
 """So many ACLs are drawn and listed, in the order of reading; the list of ACLs has all. With a
 principal each and every operation these are fewer than 200 nodes."""
+
+# Of the table below the drawing.
+ROWS_A_PAGE = 30
 
 MOST_PRINCIPALS = 24
 """With more, principals with the same ACLs are one node."""
