@@ -356,4 +356,19 @@ def test_a_long_change_pages_its_acls_and_keeps_what_is_chosen(cluster, ada, ben
     assert re.search(r'name="only" value="30"[^>]* checked', chosen)
     assert listed[3] == re.findall(r'class="tick-box" name="only" value="(\d+)"', chosen)
     assert [page.count('<input type="hidden" name="only" value="30">') for page in pages] == [2, 2, 2, 1]
+    assert "1 to 10 of 40 ACLs" in pages[0]
+    assert "ACLs of this step" not in pages[0], "the one step is said twice"
     assert len(browser.get(page_of).content) < 40 * 1024
+
+
+def test_a_step_that_goes_on_on_other_pages_says_how_many_acls_it_has(cluster, ada, ben, signed_in):
+    with FakeCluster(bindings=[], topics=["orders"]) as fake:
+        sync(cluster, client=fake)
+    cluster.refresh_from_db()
+    many = [make("User:bob", "READ", f"t{number}") for number in range(15) for make in (allow, deny)]
+    change = review.request(cluster=cluster, author=ada, title="Many", delta=Delta(add=tuple(many)))
+
+    pages = [signed_in(ben).get(f"{address(change)}?acls={number}").text for number in (1, 2, 3)]
+
+    told = [re.findall(r"(\d+) of the 15 ACLs of this step", page) for page in pages]
+    assert told == [["10"], ["5", "5"], ["10"]]
