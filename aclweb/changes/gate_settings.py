@@ -53,8 +53,12 @@ def set_gate(
     by_administrator: bool = False,
     name_prefix: str = "",
 ) -> bool:
-    """Have a gate of this kind, and of this prefix; return False where it is so already. Raises GateError."""
+    """Have a gate of this kind, and of this prefix; return False where it is so already. Raises GateError.
+
+    name_prefix: as of `kept_as`.
+    """
     _check(kind, approvals, name_prefix)
+    name_prefix = kept_as(kind, name_prefix)
     with transaction.atomic():
         # So that two who set the same gate wait for each other.
         Cluster.objects.select_for_update().get(pk=cluster.pk)
@@ -68,6 +72,11 @@ def set_gate(
         needed = policy.Required(approvals, by_administrator=by_administrator).words
         _record(actor, "policy.set", gate, needed=needed)
     return True
+
+
+def kept_as(kind: str, name_prefix: str) -> str:
+    """Return with what a gate is kept: a label in small letters, as names have it, and a prefix letter by letter."""
+    return owners.as_label(name_prefix) if kind == PolicyGate.Kind.LABELLED else name_prefix
 
 
 def remove_gate(*, actor: trail.Named | str, gate: PolicyGate) -> None:
@@ -86,7 +95,7 @@ def _check(kind: str, approvals: int, name_prefix: str) -> None:
     if kind in PolicyGate.WITH_PREFIX:
         if not name_prefix:
             faults["name_prefix"] = f"This gate needs the {_NEEDS[PolicyGate.Kind(kind)]}"
-        elif kind == PolicyGate.Kind.LABELLED and not owners.is_label(name_prefix):
+        elif kind == PolicyGate.Kind.LABELLED and not owners.is_label(kept_as(kind, name_prefix)):
             faults["name_prefix"] = (
                 f"{shown(name_prefix)} is no label; use letters a to z, digits, - and _, such as restricted."
             )

@@ -396,6 +396,21 @@ def test_a_gate_that_cannot_be_is_refused_at_its_field_and_not_stored(cluster, w
     assert not PolicyGate.objects.exists()
 
 
+def test_the_gate_of_a_label_is_kept_in_small_letters_as_names_have_it(cluster):
+    labelled(cluster, ("TOPIC", "LITERAL", "payments.eu", "restricted"))
+    given = {"actor": "test", "cluster": cluster, "kind": KIND.LABELLED, "approvals": 2}
+
+    assert gate_settings.set_gate(**given, name_prefix=" Restricted")
+    assert not gate_settings.set_gate(**given, name_prefix="RESTRICTED")
+
+    (kept,) = cluster.policy_gates.all()
+    assert kept.name_prefix == "restricted"
+    binding = allow("User:cat", "READ", "payments.eu")
+    assert said(cluster, KIND.LABELLED, binding, prefix=kept.name_prefix)[0] == "not met"
+    with pytest.raises(gate_settings.GateError, match="'Not one' is no label"):
+        gate_settings.set_gate(**given, name_prefix="Not one")
+
+
 def test_setting_a_gate_again_changes_it_and_each_is_recorded(cluster):
     gate(cluster, KIND.NO_WILDCARD)
     gate(cluster, KIND.NO_WILDCARD, approvals=3)

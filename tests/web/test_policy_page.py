@@ -106,8 +106,8 @@ def test_a_gate_of_a_label_is_set_at_the_shell_and_refused_without_a_label(clust
 
     with pytest.raises(CommandError, match="needs the label of the names that it guards, such as restricted"):
         said("--set", "no-access-label")
-    assert said("--set", "no-access-label", "--label", "restricted") == "test-eu: set.\n"
+    assert said("--set", "no-access-label", "--label", "Restricted") == "test-eu: set.\n"
     assert said() == "no-access-label --label 'restricted': 2 approvals where it is not met\n"
     with pytest.raises(CommandError, match="no gate 'no-access-label' with label 'public'"):
         said("--remove", "no-access-label", "--label", "public")
-    assert said("--remove", "no-access-label", "--label", "restricted") == "test-eu: removed.\n"
+    assert said("--remove", "no-access-label", "--label", "RESTRICTED") == "test-eu: removed.\n"

@@ -32,6 +32,11 @@ _LONGEST = {"name": 500, "owner": 100, "labels": 200}
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
+def as_label(text: str) -> str:
+    """Return a label as names have it, whatever somebody typed: in small letters."""
+    return text.strip().lower()
+
+
 def is_label(text: str) -> bool:
     """Whether a name can have this label."""
     return _LABEL.fullmatch(text) is not None
@@ -227,7 +232,7 @@ def _cleaned(given: Mapping[str, str]) -> dict[str, str]:
         if name in values:
             values[name] = values[name].upper()
     if "labels" in values:
-        words = re.split(r"[,;\s]+", values["labels"].lower())
+        words = re.split(r"[,;\s]+", as_label(values["labels"]))
         values["labels"] = ", ".join(sorted({word for word in words if word}))
     return values
 

@@ -58,7 +58,8 @@ class Command(BaseCommand):
                 raise CommandError(str(error), returncode=2) from error
             self.stdout.write(f"{cluster}: {'set' if is_set else 'it was set so already'}.")
         elif (kind := options["remove"]) is not None:
-            gate = found.policy_gates.filter(kind=kind, name_prefix=prefix).first()
+            kept = gate_settings.kept_as(kind, prefix)
+            gate = found.policy_gates.filter(kind=kind, name_prefix=kept).first()
             if gate is None:
                 about = f" with {_option(kind)[2:]} {prefix!r}" if prefix else ""
                 raise CommandError(
