@@ -238,6 +238,7 @@ def test_a_yaml_list_may_have_comments_and_leave_out_what_nobody_says(cluster):
         {"kind": "TOPIC", "pattern_type": "PREFIXED", "name": "orders.", "owner": "", "labels": "restricted"}
     ]
     assert owners.read("[]\n", "rows.yaml") == []
+    assert len(owners.read("[{kind: topic, pattern_type: literal, name: a, owner: b}]\n", "rows.yaml")) == 1
     for labels in ("[pii, restricted]", "\n    - restricted\n    - pii", "pii, restricted"):
         rows = "- {kind: topic, pattern_type: literal, name: on, owner: 007}\n- name: n\n  kind: group\n"
         found = owners.read(rows + f"  labels: {labels}\n  pattern_type: literal\n  owner:\n", "rows.yaml")
@@ -285,6 +286,11 @@ def test_each_bad_row_of_a_yaml_list_is_named(cluster):
             "rows.yaml:2: Here a second document begins; one file has one list.",
         ),
         ("- a\n", "rows.yaml:1: This is no row; write 'key: value' pairs, one a line."),
+        ("# ours\nkind: TOPIC\nname: a\n", "rows.yaml:2: This is no list of rows; begin each with '- '."),
+        ("rows:\n- kind: TOPIC\n", "rows.yaml:1: This is no list of rows; begin each with '- '."),
+        ("{kind: TOPIC, name: a}\n", "rows.yaml:1: This is no list of rows; begin each with '- '."),
+        ("kind;pattern_type;name\n", "rows.yaml:1: The CSV header is 'kind;pattern_type;name'; "),
+        ("kind,a: b\n", "rows.yaml:1: The CSV header is 'kind,a: b'; "),
         ("-\0", "rows.yaml:1: This is no YAML: "),
         (f"- {'[' * 200_000}", "rows.yaml:"),
     ],

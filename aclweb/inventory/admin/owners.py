@@ -30,6 +30,7 @@ MOST_ROWS = 5_000
 
 _LONGEST = {"name": 500, "owner": 100, "labels": 200}
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_BEGINS_YAML = re.compile(r"[-\[{%]|[^,]*:(\s|$)")
 
 
 def as_label(text: str) -> str:
@@ -163,10 +164,10 @@ def read(text: str, source: str) -> list[dict[str, str]]:
 
 
 def _is_yaml(text: str) -> bool:
-    """Whether this is a YAML list: the header of a CSV begins with a letter."""
+    """Whether this is YAML, a list or not: the header of a CSV has letters and commas, and no key with a colon."""
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
-    return first.startswith(("-", "[]"))
+    return _BEGINS_YAML.match(first) is not None
 
 
 def _yaml_rows(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
