@@ -13,7 +13,8 @@ lead to the same address with the same names of fields. What a button changes is
 What changes something is pressed by each person. What only asks is pressed by who may do most and by who may do least,
 and by the two between if neither has it; a plain link by the first who has it, and by who may do least if it leads to
 a page that is new to them. Of the kinds of what only asks, each run presses half, and two days later the others;
-thorough runs press all. At full scale everything is pressed by each.
+those that stand on pages of other clusters four days later, since these pages take four days; thorough runs press all.
+At full scale everything is pressed by each.
 """
 
 from __future__ import annotations
@@ -171,7 +172,11 @@ class Crawl:
             kind = self._kind(address, action)
             if kind is None:
                 self.wrong.append(f"{address}: {action.source} leads to {action.address}, where no page is")
-            elif self.in_turn and action.method == "get" and not is_due(2, part_of(repr(kind), 2), TURN // 2):
+            elif (
+                self.in_turn
+                and action.method == "get"
+                and not is_asked(address, part_of(repr(kind), 2), TURN)
+            ):
                 continue
             elif self._kinds[kind] < PRESSED and (kind not in self.known or self.again(self, action)):
                 self._kinds[kind] += 1
@@ -289,6 +294,16 @@ class Crawl:
         return (here, state, route, action.method, action.swaps, action.is_current, *steps, *sorted(names))
 
 
+def is_asked(address: str, half: int, turn: int) -> bool:
+    """Return whether a run asks this half of the kinds of what only asks, where they stand on the page of an address.
+
+    Each half has as many turns in a row as the pages take that are shared out: two those of the states, four those of
+    other clusters. Of a page that has its turn with one half alone, the other half would never be asked.
+    """
+    is_elsewhere = address.startswith("/c/") and not address.startswith(f"{C}/")
+    return is_due(2, half, turn // (4 if is_elsewhere else 2))
+
+
 def _everything(crawl: Crawl, action: Action) -> bool:
     return True
 
@@ -328,6 +343,22 @@ def _where_it_ends(answer: Any, target: str) -> str:
 def _reason(html: str) -> str:
     found = re.search(r'role="alert"[^>]*>(.{0,1500})', html, re.S)
     return " ".join(re.sub(r"<[^>]+>", " ", found[1] if found else "").split())[:200]
+
+
+def test_each_page_is_asked_both_halves_of_its_kinds_in_eight_days():
+    pages = [(address, 2, place) for place, address in enumerate(STATES)]
+    pages += [
+        (f"/c/{slug}{path}", 4, number - place)
+        for place, slug in enumerate(("open", "never", "held"))
+        for number, path in enumerate(EVERYWHERE)
+    ]
+
+    for first in range(8):
+        for address, parts, number in pages:
+            days = [day for day in range(first, first + 8) if day % parts == number % parts]
+            assert {half for day in days for half in (0, 1) if is_asked(address, half, day)} == {0, 1}, (
+                address
+            )
 
 
 @pytest.mark.long
