@@ -481,6 +481,17 @@ def test_of_many_owners_those_of_most_groups_are_offered(read_cluster, page, tmp
     assert "team 29" in offered[0]
     assert "all 30 owners" in few.text
     assert "all 30 owners" not in every.text
+    assert 'inbox-owner" open' in every.text
+    one = client.get(PAGE, {"owner": "team 25", "owners": "all"})
+    (link,) = [choice.url for choice in one.context["owners"] if choice.value == "team 26"]
+    chosen = client.get(PAGE + link)
+    assert 'inbox-owner" open' not in chosen.text, "the menu would cover the list"
+    told = {choice.value: (choice.count, choice.current) for choice in chosen.context["owners"]}
+    assert told["team 26"] == (1, True)
+    assert "all 30 owners" in chosen.text
+    gone = client.get(PAGE, {"owner": "nobody by that name"})
+    assert {choice.value: choice.count for choice in gone.context["owners"]}["nobody by that name"] == 0
+    assert "all 30 owners" in gone.text
 
 
 def topics_of_zoe(read_cluster, tmp_path, *names, **facts):

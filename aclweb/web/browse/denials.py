@@ -257,10 +257,10 @@ def _causes(query: QueryDict, found: denials.Inbox) -> list[Choice]:
 
 def _every_owner(query: QueryDict, found: denials.Inbox, shown: Sequence[Choice]) -> Choice | None:
     """Return the link to the owners that are not listed, as `?owners=all` lists them; None where all are."""
-    if len(found.owners) < len(shown) or not shown:
+    if not shown or found.owners.keys() <= {choice.value for choice in shown[1:]}:
         return None
     number = sum(1 for owner in found.owners if owner)
-    url = _shut(with_field(query, "owners", "all"))
+    url = with_field(_query(without(query, "open")), "owners", "all")
     return Choice("all", f"all {number_of(number, 'owner')}", None, False, url)
 
 
@@ -272,7 +272,7 @@ def _owners(query: QueryDict, found: denials.Inbox, wanted: Wanted) -> list[Choi
     most = None if query.get("owners") == "all" else OWNERS_SHOWN
     listed = dict(sorted(found.owners.items(), key=lambda each: (bool(each[0]), -each[1]))[:most])
     if wanted.owner is not None:
-        listed.setdefault(wanted.owner, 0)
+        listed.setdefault(wanted.owner, found.owners.get(wanted.owner, 0))
     if not any(listed):
         return []
     shut = _query(_shut(without(query, "owned")))
@@ -397,8 +397,8 @@ def _sorts(query: QueryDict, wanted: Wanted) -> list[Choice]:
 
 
 def _shut(address: str) -> str:
-    """Return the address of a list without its open row, which may not be in the list any more."""
-    return without(_query(address), "open")
+    """Return the address of a list without its open row, which may not be in the list any more, and its open menu."""
+    return without(_query(without(_query(address), "open")), "owners")
 
 
 def _query(address: str) -> QueryDict:
