@@ -343,7 +343,7 @@ def test_a_cluster_that_shows_its_authorizer_has_none_declared(live, dot, root):
     assert change(program(dot), authorizer_declared="").status_code == 200
 
 
-def test_what_was_declared_of_a_zookeeper_cluster_does_not_count_once_it_is_read_otherwise(live, dot):
+def test_what_was_declared_of_a_zookeeper_cluster_ends_once_it_is_read_otherwise(live, dot):
     live.authorizer_declared = "off"
     live.save()
 
