@@ -227,11 +227,11 @@ def replay(
     every = seen.aggregate(lines=Sum(window.column), requests=Count("pk"))
     same_settings = after == settings
     few = same_settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
-    touched = seen.filter(_may_match(delta)) if few else seen
+    near = _may_match(delta) if few else Q()
     # A part of so few requests need not be counted.
-    left_out = max(0, touched.count() - MOST_REQUESTS) if every["requests"] > MOST_REQUESTS else 0
-    if same_settings and not left_out:
-        touched = touched.filter(_by_their_principals(delta, settings))
+    left_out = max(0, seen.filter(near).count() - MOST_REQUESTS) if every["requests"] > MOST_REQUESTS else 0
+    theirs = _by_their_principals(delta, settings) if same_settings and not left_out else Q()
+    touched = window.requests(by_key=bool(theirs)).filter(near, theirs)
     rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
     asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
     is_filed = index_after is not None and len(delta.add) + len(delta.remove) > len(asked)

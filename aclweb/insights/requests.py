@@ -42,15 +42,15 @@ def resource_key(resource_type: str, resource_name: str) -> int:
 
 
 def requests_of(
-    load: Load, *, resource: Resource | None = None, principal: str | None = None
+    load: Load, *, resource: Resource | None = None, principal: str | None = None, by_key: bool = False
 ) -> QuerySet[RequestTotals]:
     """Return the totals of all requests of a load, of those on one resource, of one principal, or both.
 
-    Their texts are in `request`.
+    Their texts are in `request`. by_key: whether a filter by keys of principals or resources is to follow.
     """
     held = Q(added_in__lte=load.pk) & (Q(removed_in__isnull=True) | Q(removed_in__gt=load.pk))
     rows = RequestTotals.objects.filter(held)
-    if resource is None and principal is None:
+    if resource is None and principal is None and not by_key:
         return rows.filter(cluster=load.cluster_id)
     # The cluster of the request begins the indexes by key.
     rows = rows.filter(request__cluster=load.cluster_id)

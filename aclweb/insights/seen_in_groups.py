@@ -29,6 +29,7 @@ MOST_REQUESTS = 50_000
 
 _MOST_KEYS = 100  # of principals or names that the query of one group spells out
 _MOST_CONDITIONS = 100  # of one query: of each group, or of each type of resource with some principals
+_MOST_KEYS_OF_ALL = 1_000  # of principals or names of all groups of a query
 _MOST_MERGED = 1_000  # groups that are put together for that
 
 _COLUMNS = (
@@ -77,7 +78,11 @@ def seen_in_groups(
     if not groups:
         return []
     most = MOST_REQUESTS if most is None else most
-    asked = requests_of(load).filter(request__cluster=load.cluster_id).filter(_may_be_of(impact, groups))
+    parts = _parts(groups)
+    keys = _by_their_keys(impact, parts)
+    asked = requests_of(load, by_key=keys is not None).filter(
+        keys or Q(), _may_be_of(impact, groups, parts), request__cluster=load.cluster_id
+    )
     found = list(asked.order_by("-last_at", "request").values_list(*_COLUMNS)[: most + 1])
     sums = _Sums(impact, groups)
     for row in found[:most]:
@@ -85,12 +90,38 @@ def seen_in_groups(
     return sums.told(is_whole=len(found) <= most)
 
 
-def _may_be_of(impact: Impact, groups: Sequence[Group]) -> Q:
-    """Return a condition that every request of these groups meets; others may meet it too."""
+def _parts(groups: Sequence[Group]) -> list[_Part]:
+    """Return what the groups are about in few parts; none where there would be many."""
     parts = [_Part.of(group) for group in groups] if len(groups) <= _MOST_MERGED else []
     if len(parts) > _MOST_CONDITIONS:
         parts = _merged(parts)
-    if 0 < len(parts) <= _MOST_CONDITIONS:
+    return parts if len(parts) <= _MOST_CONDITIONS else []
+
+
+def _by_their_keys(impact: Impact, parts: Sequence[_Part]) -> Q | None:
+    """Return the keys of all their principals, or of all their names, as a condition; None where they are many.
+
+    Those of all parts together, since databases look into an index for these, and not for each part's own.
+    """
+    for column, keys_of in (
+        ("request__principal_key__in", _principal_keys),
+        ("request__resource_key__in", _resource_keys),
+    ):
+        found: set[int] = set()
+        for part in parts:
+            keys = keys_of(impact, part)
+            if keys is None:
+                break
+            found.update(keys)
+        else:
+            if 0 < len(found) <= _MOST_KEYS_OF_ALL:
+                return Q(**{column: sorted(found)})
+    return None
+
+
+def _may_be_of(impact: Impact, groups: Sequence[Group], parts: Sequence[_Part]) -> Q:
+    """Return a condition that every request of these groups meets; others may meet it too. parts: of the groups."""
+    if parts:
         conditions = [
             _of_type(part.resource_type, part.operations)
             & _of_principals(impact, part)
@@ -135,22 +166,34 @@ def _of_type(kind: ResourceType, operations: Iterable[Operation]) -> Q:
 
 
 def _of_principals(impact: Impact, part: _Part) -> Q:
+    keys = _principal_keys(impact, part)
+    return Q() if keys is None else Q(request__principal_key__in=keys)
+
+
+def _principal_keys(impact: Impact, part: _Part) -> list[int] | None:
+    """Return the keys of the principals of a part; None where they are many, or not all known."""
     axis = impact.axes.principals
     if part.principals & axis.others or part.principals.bit_count() > _MOST_KEYS:
-        return Q()
+        return None
     texts = axis.named(part.principals)
-    if any(is_principal_glob(text) for text in texts):
-        return Q()
-    return Q(request__principal_key__in=[principal_key(text) for text in texts])
+    return None if any(is_principal_glob(text) for text in texts) else [principal_key(text) for text in texts]
+
+
+def _resource_keys(impact: Impact, part: _Part) -> list[int] | None:
+    """Return the keys of the names of a part; None where they are many, or not all known."""
+    axis, names = impact.axes.names[part.resource_type], part.names
+    if names & ~axis.all_exact or names.bit_count() > _MOST_KEYS:
+        return None
+    return [resource_key(part.resource_type.name, text) for _, text in NameSet(axis, names)]
 
 
 def _of_names(impact: Impact, part: _Part) -> Q:
     """Return a condition on the names: their keys where they are few, else how all of them begin."""
-    axis, kind, names = impact.axes.names[part.resource_type], part.resource_type, part.names
-    exact = names & axis.all_exact
-    if names == exact and names.bit_count() <= _MOST_KEYS:
-        keys = [resource_key(kind.name, text) for _, text in NameSet(axis, names)]
+    axis, names = impact.axes.names[part.resource_type], part.names
+    keys = _resource_keys(impact, part)
+    if keys is not None:
         return Q(request__resource_key__in=keys)
+    exact = names & axis.all_exact
     if names >> axis.first_pattern:
         return Q()
     rest = names ^ exact

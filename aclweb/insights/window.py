@@ -42,9 +42,9 @@ class Window:
         """The column of RequestTotals with the lines."""
         return "lines" if self.days is None else f"lines_{self.days}"
 
-    def requests(self, *, principal: str | None = None) -> QuerySet[RequestTotals]:
-        """Return the totals of all requests of these days, or of those of one principal."""
-        every = requests_of(self.load, principal=principal)
+    def requests(self, *, principal: str | None = None, by_key: bool = False) -> QuerySet[RequestTotals]:
+        """Return the totals of all requests of these days, or of those of one principal. by_key: see `requests_of`."""
+        every = requests_of(self.load, principal=principal, by_key=by_key)
         return every if self.days is None else every.filter(**{f"{self.column}__gt": 0})
 
     @property

@@ -131,6 +131,10 @@ def test_groups_that_share_a_condition_are_told_the_same(synced, tmp_path, numbe
     for most in (len(merged), 0):  # a condition a type and principals, and a condition a type
         monkeypatch.setattr(seen_in_groups_module, "_MOST_CONDITIONS", most)
         assert seen_in_groups(stored, impact, impact.groups) == one_each
+    # Neither principals nor names are few enough to be looked up.
+    monkeypatch.setattr(seen_in_groups_module, "_MOST_CONDITIONS", 100)
+    monkeypatch.setattr(seen_in_groups_module, "_MOST_KEYS_OF_ALL", 0)
+    assert seen_in_groups(stored, impact, impact.groups) == one_each
 
 
 def test_one_query_answers_for_all_groups(synced, tmp_path, django_assert_num_queries):
