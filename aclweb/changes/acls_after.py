@@ -105,7 +105,7 @@ def _meeting(index: AclIndex, settings: AuthorizerSettings, pattern: ResourcePat
         for place in _beginning_with(name, shelf.chain.prefixes):
             yield from shelf.prefixed[place]
     else:
-        yield from shelf.bindings
+        yield from shelf.one_by_one()
 
 
 def _beginning_with(text: str, names: Sequence[str]) -> Iterator[int]:

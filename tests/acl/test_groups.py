@@ -45,6 +45,7 @@ from aclweb.acl.simulate.sessions import Sessions
 from aclweb.acl.simulate.sets import (
     Compact,
     InOrder,
+    flags_of,
     joined_of,
     least,
     least_of_runs,
@@ -52,6 +53,7 @@ from aclweb.acl.simulate.sets import (
     run,
     runs_of,
     set_of,
+    set_of_flags,
     set_of_runs,
     whole_of,
 )
@@ -548,6 +550,9 @@ def test_the_command_prints_groups_beside_a_file_of_consumer_groups(tmp_path, ca
 def test_a_set_is_its_runs_its_places_and_its_compact_form(members: int) -> None:
     assert set_of_runs(runs_of(members)) == members
     assert set_of(places_in(members)) == members
+    flags = flags_of(members, members.bit_length())
+    assert [place for place, flag in enumerate(flags) if flag] == list(places_in(members))
+    assert set_of_flags(flags) == members
     assert Compact.of(members).whole == members
     assert Compact.of_runs(list(runs_of(members))) == Compact.of(members)
     kept = least(members)

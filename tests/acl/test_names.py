@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from aclweb.acl.matching.glob import Shape, shape_of_glob, shape_of_name, shape_of_prefix
 from aclweb.acl.matching.names import FEW, SortedNames
 from aclweb.acl.matching.strategy import covers_name
+from aclweb.acl.matching.unmatchable import nobodys, why_no_resource
+from aclweb.acl.model import OPERATIONS
 from aclweb.acl.model.authorizers import AuthorizerSettings
-from aclweb.acl.model.vocabulary import PatternType, ResourcePattern, ResourceType
+from aclweb.acl.model.vocabulary import (
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourcePattern,
+    ResourceType,
+)
 from tests.each import each
 from tests.random_cases import SCALE, random_binding, random_name, random_settings
 
@@ -92,6 +102,31 @@ def test_a_text_across_two_names_is_in_neither(between: str) -> None:
 
     assert list(names.matching(shape_of_glob(f"*end{between}0001*"))) == [f"with.end{between}0001.inside"]
     assert list(SortedNames(lines).matching(shape_of_glob(f"*end{between}0001*"))) == []
+
+
+def test_names_that_nobody_has_are_those_of_acls_that_are_told_so() -> None:
+    texts = (
+        "orders",
+        ".",
+        "..",
+        "",
+        "a b",
+        "é",
+        "x" * 249,
+        "x" * 250,
+        "*x",
+        "kafka-cluster",
+        "User:a",
+        "a\n",
+    )
+
+    for kind, pattern in product(OPERATIONS, (PatternType.LITERAL, PatternType.PREFIXED)):
+        acls = [
+            AclBinding(kind, text, pattern, "User:a", "*", Operation.READ, PermissionType.ALLOW)
+            for text in texts
+        ]
+        expected = [acl.resource_name for acl in acls if why_no_resource(acl)]
+        assert nobodys(kind, texts, are_literal=pattern is PatternType.LITERAL) == expected
 
 
 def test_a_glob_pattern_is_read_as_a_glob() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
@@ -59,13 +59,22 @@ class ResourceShelf:
     @computed_once
     def bindings(self) -> list[AclBinding]:
         """All bindings of this type, in scan order."""
+        return list(self.one_by_one())
+
+    def one_by_one(self) -> Iterator[AclBinding]:
+        """Yield the same; for whoever wants only the first of them."""
         if self.globs or self.unknown_patterns:
-            return in_scan_order(self.unsorted)
+            yield from in_scan_order(self.unsorted)
+            return
         # Those of one name stand in order already.
         prefixed = {group[0].resource_name: group for group in (*self.prefixed, self.empty_prefix) if group}
-        names = sorted({*self.literals, *prefixed}, key=code_units, reverse=True)
-        groups = ((self.literals.get(name, ()), prefixed.get(name, ())) for name in names)
-        return [binding for pair in groups for group in pair for binding in group]
+        # Both are sorted already, which sorting finds.
+        names = list(dict.fromkeys(sorted([*self.literal_names, *sorted(prefixed)], reverse=True)))
+        if not all(map(str.isascii, names)):
+            names.sort(key=code_units, reverse=True)
+        for name in names:
+            yield from self.literals.get(name, ())
+            yield from prefixed.get(name, ())
 
     @computed_once
     def with_known_pattern(self) -> list[AclBinding]:

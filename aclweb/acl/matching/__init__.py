@@ -59,6 +59,7 @@ from aclweb.acl.matching.strategy import (
 )
 from aclweb.acl.matching.unmatchable import (
     is_address,
+    nobodys,
     topic_fault,
     why_no_address,
     why_no_client,
@@ -105,6 +106,7 @@ __all__ = [
     "matching_of",
     "matching_of_either",
     "names_an_interface",
+    "nobodys",
     "part_shapes",
     "range_within",
     "read_address",

@@ -7,6 +7,7 @@ that no request meets. What is said here is the end of a sentence about the ACL.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from aclweb.acl.matching.addresses import as_java_prints
 from aclweb.acl.matching.host_ranges import reaches_somebody
@@ -28,6 +29,7 @@ from aclweb.acl.model import (
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
 _START_OF_A_TOPIC = re.compile(r"[a-zA-Z0-9._-]{0,249}\Z")
+_NO_TOPICS = (".", "..")
 _TOO_LONG = "no topic has a name of more than 249 characters"
 
 
@@ -75,18 +77,23 @@ def why_no_client(binding: AclBinding, settings: AuthorizerSettings) -> str | No
 
 def why_no_resource(binding: AclBinding) -> str | None:
     """Say why no resource has a name that this pattern covers, though its letters could match; None if one may."""
-    name, literal = binding.resource_name, binding.pattern_type is PatternType.LITERAL
-    if binding.pattern.is_wildcard:
+    if binding.has_wildcard_pattern:
         return None
     if binding.pattern_type is PatternType.GLOB:
         return _why_no_match(binding)
-    if binding.resource_type is ResourceType.CLUSTER:
-        reached = name == CLUSTER_NAME if literal else CLUSTER_NAME.startswith(name)
+    is_literal = binding.pattern_type is PatternType.LITERAL
+    return _why_nobodys(binding.resource_type, binding.resource_name, is_literal=is_literal)
+
+
+def _why_nobodys(resource_type: ResourceType, name: str, *, is_literal: bool) -> str | None:
+    """Say why no resource of a type has this name, or one that begins with it; None if one may."""
+    if resource_type is ResourceType.CLUSTER:
+        reached = name == CLUSTER_NAME if is_literal else CLUSTER_NAME.startswith(name)
         return None if reached else f"the only cluster that requests name is {CLUSTER_NAME!r}"
-    if binding.resource_type is ResourceType.USER and literal and split_principal(name) is None:
+    if resource_type is ResourceType.USER and is_literal and split_principal(name) is None:
         return f"requests name users with their type, as in {f'User:{name}'!r}"
-    if binding.resource_type is ResourceType.TOPIC:
-        if literal:
+    if resource_type is ResourceType.TOPIC:
+        if is_literal:
             return why_no_topic(name)
         if name == WILDCARD:
             return "an asterisk in a prefix is an ordinary letter, and no topic begins with one; LITERAL * is for all"
@@ -97,11 +104,20 @@ def why_no_resource(binding: AclBinding) -> str | None:
     return None
 
 
+def nobodys(resource_type: ResourceType, names: Iterable[str], *, are_literal: bool) -> list[str]:
+    """Return those of some names, or of some beginnings of names, that no resource of a type can have."""
+    if resource_type is not ResourceType.TOPIC:
+        return [name for name in names if _why_nobodys(resource_type, name, is_literal=are_literal)]
+    match = (_TOPIC if are_literal else _START_OF_A_TOPIC).match
+    # Asked of all names that ACLs spell out.
+    return [name for name in names if not match(name) or (are_literal and name in _NO_TOPICS)]
+
+
 def why_no_topic(name: str) -> str | None:
     """Say why no topic has this name; None if one may."""
     if len(name) > 249:
         return _TOO_LONG
-    if not _TOPIC.match(name) or name in (".", ".."):
+    if not _TOPIC.match(name) or name in _NO_TOPICS:
         return f"no topic can be called {name!r}; topics have letters, digits, '.', '_' and '-'"
     return None
 
@@ -126,7 +142,7 @@ def _why_no_match(binding: AclBinding) -> str | None:
     if binding.resource_type is ResourceType.TOPIC:
         if shape.shortest > 249:
             return _TOO_LONG
-        if shape.exact in (".", "..") or not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
+        if shape.exact in _NO_TOPICS or not _START_OF_A_TOPIC.match("".join(sorted(shape.characters))):
             return f"no topic's name matches {binding.resource_name!r}; topics have letters, digits, '.', '_' and '-'"
     return None
 

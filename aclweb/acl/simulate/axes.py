@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from typing import overload
 
 from aclweb.acl.matching import SortedNames
@@ -13,6 +13,7 @@ from aclweb.acl.model import computed_once
 from aclweb.acl.simulate.sets import (
     Places,
     Run,
+    flags_of,
     least,
     least_of_runs,
     places_in,
@@ -113,8 +114,8 @@ class NameAxis:
         prefixes = kept >> len(self.exact) & run(0, len(self.prefixes))
         patterns = kept >> self.first_pattern & run(0, len(self.patterns))
         return NameAxis(
-            tuple(name for start, end in runs_of(exact) for name in self.exact[start:end]),
-            tuple(self.prefixes[place] for place in places_in(prefixes)),
+            _texts_of(self.exact, exact),
+            _texts_of(self.prefixes, prefixes),
             tuple(self.patterns[place] for place in places_in(patterns)),
             self.has_any_other and bool(kept >> self.size - 1),
             given=numbers.of(self.given & kept),
@@ -182,6 +183,17 @@ class NameAxis:
     def sorted_prefixes(self) -> SortedNames:
         """The texts of the PREFIX classes, to be searched."""
         return SortedNames.of_sorted(self.prefixes)
+
+
+def _texts_of(texts: Sequence[str], members: int) -> tuple[str, ...]:
+    """Return those of some texts whose places are in a set."""
+    if members.bit_count() * _FEW < len(texts):
+        return tuple(texts[place] for place in places_in(members))
+    return tuple(compress(texts, flags_of(members, len(texts))))
+
+
+_FEW = 16
+"""Of so many texts for each that is wanted, each is taken out sooner than all are looked at."""
 
 
 class Renumbering:

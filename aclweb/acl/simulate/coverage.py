@@ -16,7 +16,7 @@ from aclweb.acl.model import (
 )
 from aclweb.acl.simulate.axes import NameAxis
 from aclweb.acl.simulate.patterns import UNFOLDED, PatternNames
-from aclweb.acl.simulate.sets import Compact, Run, Windowed, places_in, run, set_of, set_of_runs
+from aclweb.acl.simulate.sets import Compact, Run, Windowed, places_in, run, set_of, set_of_flags, set_of_runs
 from aclweb.acl.simulate.worlds import Worlds
 
 _SMALL = 2_048
@@ -117,6 +117,13 @@ class Coverage:
         if self._places is None and len(names) > len(self.axis.exact) // _SEARCHES:
             self._places = {name: place for place, name in enumerate(self.axis.exact)}
         return set_of(place for place in map(self._place_of, names) if place >= 0)
+
+    def _exact_in(self, names: Collection[str]) -> int:
+        """Return the same where many of the names are, which are not asked for one by one afterwards."""
+        exact = self.axis.exact
+        if len(names) <= len(exact) // _SEARCHES:
+            return self._matching(names)
+        return set_of_flags(map(names.__contains__, exact))
 
     def _starting_with(self, text: str) -> int:
         names = self.axis.starting_with(text)
@@ -228,11 +235,10 @@ class Coverage:
             if without
             else shelf.chain.prefixes
         )
-        covered |= self._matching(
-            [name for name in shelf.literals if (_LITERAL, name) not in without]
-            if without
-            else shelf.literals
-        )
+        literals: Collection[str] = shelf.literals
+        if without:
+            literals = shelf.literals.keys() - {text for kind, text in without if kind is _LITERAL}
+        covered |= self._exact_in(literals)
         for text in dict.fromkeys(binding.resource_name for binding in shelf.globs):
             if (_GLOB, text) not in without:
                 covered |= self.of(_GLOB, text, settings)

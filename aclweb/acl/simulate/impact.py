@@ -192,6 +192,45 @@ class Effects(Sequence[Effect]):
         return repr(tuple(self))
 
 
+class CoveredResources(Sequence[Resource]):
+    """Names of an impact, type by type; each is made when it is asked for."""
+
+    def __init__(self, axes: Mapping[ResourceType, NameAxis], covered: Mapping[ResourceType, int]) -> None:
+        self._axes, self._covered = axes, covered
+
+    def __len__(self) -> int:
+        return sum(names.bit_count() for names in self._covered.values())
+
+    def __iter__(self) -> Iterator[Resource]:
+        for kind, names in self._covered.items():
+            for _, name in self._axes[kind].classes(names):
+                yield Resource(kind, name)
+
+    @overload
+    def __getitem__(self, place: int) -> Resource: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Resource, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Resource | tuple[Resource, ...]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            return tuple(islice(self, start, stop, step)) if step > 0 else tuple(self)[place]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return next(islice(self, place % len(self), None))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, CoveredResources | tuple | list):
+            return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 ShownAcl = Callable[[ResourceType, int, bool], AclBinding]
 """The ACL that is shown where no ACL allows: of a type, the class of names at a place, and before or after."""
 
@@ -279,11 +318,7 @@ class Impact:
     @computed_once
     def resources(self) -> Sequence[Resource]:
         """The given names that an added or removed pattern covers."""
-        return tuple(
-            Resource(kind, name)
-            for kind, names in self.covered.items()
-            for _, name in self.axes.names[kind].classes(names)
-        )
+        return CoveredResources(self.axes.names, self.covered)
 
     @property
     def weight(self) -> int:
@@ -299,7 +334,7 @@ class Impact:
             400 * len(self.groups)
             + octets
             + sum(200 + 400 * len(side.determining) for side in sides.values())
-            + 120 * (names + texts + len(self.resources))
+            + 120 * (names + texts)
         )
 
     @property

@@ -7,7 +7,7 @@ texts alone, so that no set of names is made of the others.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from aclweb.acl.matching import PrefixChain
 from aclweb.acl.model import WILDCARD, AclBinding, PatternType
@@ -32,12 +32,19 @@ class Nearby:
         self._literals, self._prefixes = literals, PrefixChain.of(prefixes)
         self._texts = sorted(literals | prefixes)
 
-    def holds(self, binding: AclBinding) -> bool:
-        """Whether a binding can match a name that one of these matches."""
-        text = binding.resource_name
-        if is_for_any_name(binding) or self._prefixes.longest(text) >= 0:
-            return True
-        if binding.pattern_type is _LITERAL:
-            return text in self._literals
-        place = bisect_left(self._texts, text)
-        return place < len(self._texts) and self._texts[place].startswith(text)
+    def among(self, bindings: Iterable[AclBinding]) -> Iterator[AclBinding]:
+        """Yield those of some bindings that can match a name which one of these matches."""
+        literals, chain, texts = self._literals, self._prefixes, self._texts
+        count, has_prefixes = len(texts), bool(chain.prefixes)
+        for binding in bindings:
+            text = binding.resource_name
+            if binding.pattern_type is _LITERAL and text != WILDCARD:
+                if text in literals or (has_prefixes and chain.longest(text) >= 0):
+                    yield binding
+                continue
+            if is_for_any_name(binding) or (has_prefixes and chain.longest(text) >= 0):
+                yield binding
+                continue
+            place = bisect_left(texts, text)
+            if place < count and texts[place].startswith(text):
+                yield binding

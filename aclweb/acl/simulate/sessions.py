@@ -272,7 +272,7 @@ class Sessions:
         """Return the masks of the bindings that settle what differs for a session; None where others do too."""
         if session.is_turned or self.has_unknown_patterns:
             return None
-        if not self.is_for_all and self._near_shared is not None:
+        if not self.is_for_all and self._changing_shared is not None:
             return self._masks_near_own(session)
         if not session.own and not session.lacked:
             return self._shared_masks(session.shared)
@@ -371,10 +371,8 @@ class Sessions:
         own: Sequence[AclBinding] = ()
         if shelf is not None:
             own = shelf.by_principal.get(principal, ())
-        near = self._near_changes(principal) if len(own) > _FEW_PATTERNS else ()
-        for binding in own:
-            if near and not any(some.holds(binding) for some in near):
-                continue
+        near = self._near_changes(principal) if len(own) > _FEW_PATTERNS else None
+        for binding in own if near is None else near.among(own):
             stays = binding not in worlds.removed
             is_changed = not stays or (not same and self._is_read_otherwise(binding))
             self._add(filed, binding, is_old=True, is_new=stays, is_changed=is_changed)
@@ -382,22 +380,24 @@ class Sessions:
             self._add(filed, binding, is_old=False, is_new=True, is_changed=True)
         return filed
 
-    def _near_changes(self, principal: str) -> Sequence[Nearby]:
-        """Return what tells which bindings for a principal can matter; nothing where all can."""
-        if principal in self.others.shared or self._near_shared is None:
-            return ()
+    def _near_changes(self, principal: str) -> Nearby | None:
+        """Return what tells which bindings for a principal can matter; None where all can."""
+        if principal in self.others.shared or self._changing_shared is None:
+            return None
         changing = self._changing(principal)
-        return () if any(map(is_for_any_name, changing)) else (self._near_shared, Nearby(changing))
+        if any(map(is_for_any_name, changing)):
+            return None
+        return Nearby((*self._changing_shared, *changing))
 
     @computed_once
-    def _near_shared(self) -> Nearby | None:
-        """What is near the bindings for everybody that change; None where answers can differ on other names too."""
+    def _changing_shared(self) -> Sequence[AclBinding] | None:
+        """The bindings for everybody that change; None where answers can differ on other names than are near these."""
         if not (self.worlds.same_settings and self._matching.is_nested):
             return None
         if self.has_unknown_patterns or self.everywhere:
             return None
         changing = [binding for own in self.others.shared for binding in self._changing(own)]
-        return None if any(map(is_for_any_name, changing)) else Nearby(changing)
+        return None if any(map(is_for_any_name, changing)) else changing
 
     def _changing(self, principal: str) -> Sequence[AclBinding]:
         """Return the bindings for a principal that come or go."""

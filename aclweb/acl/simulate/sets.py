@@ -80,6 +80,23 @@ def set_of(places: Iterable[int]) -> int:
     return int.from_bytes(octets, "little")
 
 
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
+
+
+def set_of_flags(flags: Iterable[bool]) -> int:
+    """Return the set of the places whose flag is set, the first of which is that of the place 0."""
+    digits = bytes(flags)[::-1].translate(_DIGITS)
+    return int(digits, 2) if digits else 0
+
+
+def flags_of(members: int, size: int) -> bytes:
+    """Return for each of so many places whether a set holds it, in the order of the places."""
+    return f"{members:0{size}b}"[::-1].encode("ascii").translate(_FLAGS)
+
+
+_FLAGS = bytes.maketrans(b"01", b"\0\1")
+
+
 class Windowed:
     """A large set, of which small parts are cut out at the cost of the part alone."""
 

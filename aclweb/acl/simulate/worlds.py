@@ -6,9 +6,10 @@ A world is the ACLs in force and the authorizer settings, before the edit and af
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, compress
 
 from aclweb.acl.authorizer import AclIndex
-from aclweb.acl.matching import matching_of, why_no_address, why_no_resource, why_no_topic
+from aclweb.acl.matching import matching_of, nobodys, why_no_address
 from aclweb.acl.model import (
     ANY_USER,
     OPERATIONS,
@@ -16,16 +17,13 @@ from aclweb.acl.model import (
     AclBinding,
     AuthorizerSettings,
     Delta,
-    Operation,
     PatternType,
-    PermissionType,
     ResourceType,
     computed_once,
     is_never_asked,
 )
-from aclweb.acl.simulate.axes import EXACT, PREFIX
 from aclweb.acl.simulate.classes import FREE_NAMES, Names, Universe
-from aclweb.acl.simulate.sets import places_in, run, set_of
+from aclweb.acl.simulate.sets import flags_of, run, set_of
 
 
 class Worlds:
@@ -119,8 +117,15 @@ class Worlds:
             return 0
         axis = self.universe.axis(resource_type)
         unsure = among & run(0, axis.first_pattern) & ~(axis.given | axis.new)
+        flags = flags_of(unsure, axis.first_pattern)
+        names = nobodys(resource_type, compress(axis.exact, flags), are_literal=True)
+        starts = nobodys(resource_type, compress(axis.prefixes, flags[len(axis.exact) :]), are_literal=False)
+        # The pattern for all names is no name of its own.
         return set_of(
-            place for place in places_in(unsure) if _is_nobodys_name(resource_type, *axis.name_class(place))
+            chain(
+                (axis.place_of(name) for name in names if name != WILDCARD),
+                (axis.place_of_rest(start) for start in starts if start),
+            )
         )
 
     def asks_otherwise(self, resource_type: ResourceType) -> bool:
@@ -149,13 +154,3 @@ class Worlds:
         add, remove = self.asked.add, self.asked.remove
         is_same = len(add) == len(self.add) and len(remove) == len(self.remove)
         return self.touching if is_same else AclIndex((*add, *remove))
-
-
-def _is_nobodys_name(resource_type: ResourceType, kind: str, text: str) -> bool:
-    if resource_type is ResourceType.TOPIC and kind == EXACT and text != WILDCARD:
-        return why_no_topic(text) is not None
-    if kind == PREFIX and not text:
-        return False
-    pattern = PatternType.LITERAL if kind == EXACT else PatternType.PREFIXED
-    like = AclBinding(resource_type, text, pattern, ANY_USER, WILDCARD, Operation.READ, PermissionType.ALLOW)
-    return why_no_resource(like) is not None
