@@ -53,8 +53,11 @@ def by_whole_revisions(cluster, resource, until):
     return found[::-1]
 
 
-@pytest.mark.parametrize("authorizer", ["standard", "acl"])
-def test_it_is_the_difference_of_each_revision_from_the_one_before(changed, authorizer):
+@pytest.mark.parametrize(("authorizer", "most_keys"), [("standard", 2_000), ("acl", 2_000), ("standard", 0)])
+def test_it_is_the_difference_of_each_revision_from_the_one_before(
+    changed, authorizer, most_keys, monkeypatch
+):
+    monkeypatch.setattr(module, "_MOST_KEYS", most_keys)
     changed.authorizer = authorizer
     changed.save()
     kinds = 0

@@ -16,10 +16,13 @@ from django.db.models.functions import Left, Length, RowNumber
 
 from aclweb.acl.matching import empty_prefix_covers, wildcard_covers
 from aclweb.acl.model import WILDCARD, AclBinding, AuthorizerSettings, PatternType, PermissionType, Resource
+from aclweb.acl.notation import binding_key
 from aclweb.inventory.current import BINDING_COLUMNS, ClusterView, bindings_of
 from aclweb.inventory.fields import escape
 from aclweb.inventory.lists.rows import LazyRows
 from aclweb.inventory.models import Revision, StoredAcl
+
+_MOST_KEYS = 2_000  # of one query
 
 ACLS_SHOWN = 6
 """So many ACLs are listed of those that a revision added, and of those that it removed, DENY first."""
@@ -61,7 +64,7 @@ def history_of(
     matching = StoredAcl.objects.filter(
         cluster=view.cluster, resource_type=resource.resource_type.name
     ).filter(_matches(resource.name, view.settings))
-    added = _up_to(view.revision, matching, "added_in")
+    added = _up_to(view.revision, _found_by_key(view, resource, matching), "added_in")
     removed = _up_to(view.revision, matching, "removed_in")
     came, went = Counter[int](), Counter[int]()
     for number, is_added, pk in _counts(added, "added_in", True).union(
@@ -99,6 +102,23 @@ def _matches(name: str, settings: AuthorizerSettings) -> Q:
     return Q(literal, pattern_type=PatternType.LITERAL.name) | Q(
         prefixed, pattern_type=PatternType.PREFIXED.name
     )
+
+
+def _found_by_key(
+    view: ClusterView, resource: Resource, matching: QuerySet[StoredAcl]
+) -> QuerySet[StoredAcl]:
+    """Return the same rows as `matching`, up to the revision of a view, without reading all ACLs of the cluster.
+
+    No index has the names of ACLs. Those that nobody has removed are in memory, and their rows are found by their keys.
+    """
+    shelf = view.index.shelf(resource.resource_type)
+    covering = shelf.covering(resource.name, view.settings) if shelf is not None else []
+    if len(covering) > _MOST_KEYS:
+        return matching
+    keys = list(map(binding_key, covering))
+    in_force = StoredAcl.objects.filter(cluster=view.cluster, removed_in__isnull=True, key__in=keys)
+    gone = matching.filter(removed_in__isnull=False)
+    return StoredAcl.objects.filter(pk__in=in_force.values("pk").union(gone.values("pk"), all=True))
 
 
 def _up_to(revision: Revision, rows: QuerySet[StoredAcl], by: str) -> QuerySet[StoredAcl]:
