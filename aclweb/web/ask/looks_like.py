@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef
 
 from aclweb.acl.model import AccessRequest, ResourceType
 from aclweb.inventory.current import ClusterView
+from aclweb.inventory.fields import name_key
 from aclweb.inventory.models import Cluster, StoredAcl, StoredName
 from aclweb.web.browse import knows_principal
 
@@ -49,7 +50,7 @@ def others_with(
     """Return the visible clusters that have this resource; none where the cluster that is asked knows it."""
     if kind is ResourceType.CLUSTER or not name or _knows(view, kind, name):
         return ()
-    having = StoredName.objects.filter(removed_in__isnull=True, resource_type=kind.name, name=name)
+    having = StoredName.objects.filter(removed_in__isnull=True, resource_type=kind.name, key=name_key(name))
     ids = set(having.values_list("cluster_id", flat=True))
     return tuple(cluster for cluster in visible if cluster.pk in ids)
 
@@ -71,7 +72,7 @@ def _known_by(clusters: Iterable[Cluster], asked: AccessRequest) -> dict[int, in
         cluster=OuterRef("pk"),
         removed_in__isnull=True,
         resource_type=asked.resource_type.name,
-        name=asked.resource_name or "",
+        key=name_key(asked.resource_name or ""),
     )
     counts: dict[int, int] = {}
     found = Cluster.objects.filter(pk__in=mine).annotate(

@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from aclweb.acl.model import ResourceType
+from aclweb.inventory.fields import name_key
 from aclweb.inventory.models import Cluster, StoredName
 
 # What of a page's question is as good on any cluster. A page that is not named here has no question.
@@ -77,7 +78,7 @@ def _having(clusters: Sequence[Cluster], topic: str) -> set[int]:
     names = StoredName.objects.filter(
         cluster__in=[cluster.pk for cluster in clusters],
         resource_type=ResourceType.TOPIC.name,
-        name=topic,
+        key=name_key(topic),  # the name itself is in no index
         removed_in__isnull=True,
     )
     return {found.cluster_id for found in names.only("cluster")}
