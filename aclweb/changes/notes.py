@@ -20,7 +20,6 @@ from aclweb.acl.model import (
     number_of,
 )
 from aclweb.changes.impact import distinct
-from aclweb.changes.models import Change
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.models import Cluster
 
@@ -109,9 +108,9 @@ def own_principal(cluster: Cluster) -> str | None:
     return cluster.source.signs_in_as(cluster.options or {})
 
 
-def commands_of(change: Change, view: ClusterView) -> tuple[str, ...]:
-    """Return the change as kafka-acls commands, in the order of writing."""
-    return tuple(commands_and_limits(change.delta.steps(), view.settings)[0])
+def commands_of(delta: Delta, view: ClusterView) -> tuple[str, ...]:
+    """Return an edit as kafka-acls commands, in the order of writing."""
+    return tuple(commands_and_limits(delta.steps(), view.settings)[0])
 
 
 def commands_and_limits(

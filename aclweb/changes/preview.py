@@ -11,8 +11,9 @@ Answers are kept by revision, edit and settings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from aclweb.acl.kafka import refused_everywhere, why_not_deletable
 from aclweb.acl.model import (
@@ -20,6 +21,7 @@ from aclweb.acl.model import (
     AuthorizerSettings,
     Delta,
     Step,
+    computed_once,
 )
 from aclweb.acl.simulate import Budget, Impact
 from aclweb.changes.impact import TooMuch as TooMuch
@@ -47,7 +49,8 @@ MOST_ITEMS = 5_000
 class Preview:
     """What an edit would do to a cluster as it was last read.
 
-    impact: what differs, but for what no client can meet. plan: the steps in the safe order.
+    impact: what differs, but for what no client can meet. plan: the steps in the safe order. hash_plan: what returns
+    `plan_hash`, of the cluster as it was declared when the preview was made.
     commands: the same steps for kafka-acls. notes: sentences that a reader must not miss.
     changes_nothing: whether every ACL is as it asks already. added_already, removed_already: how
     many ACLs to add exist, and how many to remove do not.
@@ -57,7 +60,7 @@ class Preview:
     impact: Impact
     revision: Revision | None
     plan: tuple[Step, ...]
-    plan_hash: str
+    hash_plan: Callable[[], str] = field(repr=False, compare=False)
     impact_hash: str
     commands: list[str]
     notes: tuple[str, ...]
@@ -65,6 +68,11 @@ class Preview:
     settings: AuthorizerSettings
     added_already: int = 0
     removed_already: int = 0
+
+    @computed_once
+    def plan_hash(self) -> str:
+        """What identifies exactly this plan; no page that only shows it asks for it."""
+        return self.hash_plan()
 
 
 def preview(
@@ -90,7 +98,7 @@ def preview(
         impact=worked.impact,
         revision=view.revision,
         plan=worked.plan,
-        plan_hash=plan_hash(cluster, requester, steps_of(worked.plan)),
+        hash_plan=partial(_hash_of_plan, _place_of(cluster), requester, worked.plan),
         impact_hash=worked.impact_hash,
         commands=worked.commands,
         notes=worked.notes,
@@ -198,12 +206,25 @@ def steps_of(plan: Iterable[Step]) -> tuple[tuple[int, str, AclBinding], ...]:
 
 def plan_hash(cluster: Cluster, requester: int | None, steps: Iterable[tuple[int, str, AclBinding]]) -> str:
     """Return the SHA-256 of exactly what is to be written, where, in which order, and for whom."""
+    return _hash_of_steps(_place_of(cluster), requester, steps)
+
+
+def _place_of(cluster: Cluster) -> Mapping[str, str]:
+    """Return what of a cluster is part of a plan, as it is declared now."""
+    return {"cluster": cluster.slug, "cluster_id": cluster.cluster_id, "authorizer": cluster.authorizer}
+
+
+def _hash_of_plan(place: Mapping[str, str], requester: int | None, plan: Iterable[Step]) -> str:
+    return _hash_of_steps(place, requester, steps_of(plan))
+
+
+def _hash_of_steps(
+    place: Mapping[str, str], requester: int | None, steps: Iterable[tuple[int, str, AclBinding]]
+) -> str:
     return sha256_of(
         {
             "format": PLAN_FORMAT,
-            "cluster": cluster.slug,
-            "cluster_id": cluster.cluster_id,
-            "authorizer": cluster.authorizer,
+            **place,
             "requester": requester,
             "steps": [[phase, op, binding.as_dict()] for phase, op, binding in steps],
         }

@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.acl.authorizer import edit_caveats
-from aclweb.acl.model import AclBinding, acl_text
+from aclweb.acl.model import AclBinding, Delta, acl_text
 from aclweb.acl.notation import binding_key
 from aclweb.acl.simulate import Impact
 from aclweb.audit import trail
@@ -89,10 +89,19 @@ class ItemView:
     """One ACL of the plan; what it says is worked out where a page shows it, since a plan may have thousands."""
 
     item: ChangeItem
-    state: str
-    tone: str
-    sentence: str
     comments: tuple[Comment, ...] = ()
+
+    @property
+    def state(self) -> str:
+        return self.item.get_state_display()
+
+    @property
+    def tone(self) -> str:
+        return ITEM_TONES[self.item.state]
+
+    @property
+    def sentence(self) -> str:
+        return self.item.sentence
 
     @property
     def binding(self) -> AclBinding:
@@ -325,8 +334,8 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     on_items = _comments_by_place(items, said)
     steps = _steps(items, on_items)
     view, held = in_force(change.cluster, just_read=True), access.holders(change.cluster)
-    is_open = change.state not in _FINISHED
-    now, notes = _as_of_now(change, view) if is_open else (None, ())
+    is_open, delta = change.state not in _FINISHED, change.delta
+    now, notes = _as_of_now(change, delta, view) if is_open else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
     drift = drift_since_sync(change, view) if waits else None
     if drift is not None and drift.is_unknown and now is None:
@@ -348,7 +357,7 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         for approval in sorted(change.approvals.all(), key=lambda approval: approval.at)
     )
     meant = now.impact if now is not None else seen
-    required, verdicts = _gates(change, view, meant if waits or change.state == _S.DRAFT else None)
+    required, verdicts = _gates(change, delta, view, meant if waits or change.state == _S.DRAFT else None)
     lacking = policy.lacking(change.cluster, approvals.counted, required, held)
     own = Approval(change=change, reviewer=user)
     may = policy.acts(change, user, held)
@@ -370,13 +379,13 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
         effect_now=_effect(now.impact) if moved and now is not None else None,
         impact_now=now.impact if moved and now is not None else None,
         load=load,
-        replay=replay_in(load, view, change.delta, now.impact if now is not None else None, days=replay_days)
+        replay=replay_in(load, view, delta, now.impact if now is not None else None, days=replay_days)
         if is_open
         else None,
         is_open=is_open,
         would_now=would_now,
         steps=steps,
-        commands=commands_of(change, view),
+        commands=tuple(now.commands) if now is not None else commands_of(delta, view),
         notes=(*notes, *approvals.sentences),
         approvals=given,
         approvals_given=len(counted),
@@ -409,7 +418,7 @@ def _timeline(change: Change) -> tuple[TimelineEntry, ...]:
 
 
 def _gates(
-    change: Change, view: ClusterView, impact: Impact | None
+    change: Change, delta: Delta, view: ClusterView, impact: Impact | None
 ) -> tuple[policy.Required, tuple[Mapping[str, str], ...]]:
     """Return who must approve, and what the gates say: as of now while it waits, else as they were decided on.
 
@@ -418,7 +427,7 @@ def _gates(
     required = policy.Required(max(change.approvals_needed, policy.approvals_needed(change.cluster)))
     if impact is None:
         return required, tuple(change.gates)
-    found = gates.verdicts(view, change.delta, impact)
+    found = gates.verdicts(view, delta, impact)
     return required | gates.required(view, found), tuple(each.as_dict() for each in found)
 
 
@@ -428,10 +437,10 @@ _UNDER_WAY = (_S.QUEUED, _S.PREFLIGHT, _S.APPLYING, _S.UNKNOWN, _S.VERIFYING)
 _FINISHED = (*_UNDER_WAY, _S.APPLIED, _S.REJECTED, _S.CANCELLED)
 
 
-def _as_of_now(change: Change, view: ClusterView) -> tuple[Preview | None, tuple[str, ...]]:
+def _as_of_now(change: Change, delta: Delta, view: ClusterView) -> tuple[Preview | None, tuple[str, ...]]:
     """Return what the change would do to the cluster as it is, and what to note of it; None where that is too much."""
     try:
-        now = preview(change.cluster, change.delta, requester=change.author_id, view=view)
+        now = preview(change.cluster, delta, requester=change.author_id, view=view)
     except TooMuch:
         return None, ("What this would do to the cluster as it is now is too much to compute for a page.",)
     except ChangeError as error:
@@ -575,19 +584,9 @@ def _steps(items: list[ChangeItem], comments: Mapping[int, list[Comment]]) -> tu
             phase=phase,
             op=group[0].op,
             title=PHASES.get(phase, "Write"),
-            items=tuple(_item(item, comments.get(item.position, ())) for item in group),
+            items=tuple(ItemView(item, tuple(comments.get(item.position, ()))) for item in group),
         )
         for number, (phase, group) in enumerate(phases, start=1)
-    )
-
-
-def _item(item: ChangeItem, comments: Iterable[Comment]) -> ItemView:
-    return ItemView(
-        item=item,
-        state=item.get_state_display(),
-        tone=ITEM_TONES[item.state],
-        sentence=item.sentence,
-        comments=tuple(comments),
     )
 
 
