@@ -64,6 +64,11 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
     raise AssertionError
 
 
+def has_notes(rows: Iterable[Row]) -> bool:
+    """Return whether sources hold what is no decision, or what is no UTF-8, of which `totals.notes` tells."""
+    return any(row[name] for row in rows for name in ("other", "unparsed", "not_utf8"))
+
+
 def added(rows: Iterable[Row], *key: str) -> list[Row]:
     """Return coverage rows with those of one key added, sorted by key; what else a row has is that of the first."""
     found: dict[tuple[str, ...], Row] = {}

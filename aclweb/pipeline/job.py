@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from aclweb.acl.notation import KAFKA, UNKNOWN
 from aclweb.pipeline import decisions, totals, usage
 from aclweb.pipeline.copies import copies_among
-from aclweb.pipeline.coverage import broker_of, coverage_table, in_span
+from aclweb.pipeline.coverage import broker_of, coverage_table, has_notes, in_span
 from aclweb.pipeline.distant import distant_files
 from aclweb.pipeline.failures import SPARK_ERRORS, JobError
 from aclweb.pipeline.files import READ, FileState, copy_of, look, state_of_unknown
@@ -51,7 +51,7 @@ from aclweb.pipeline.readings import (
 )
 from aclweb.pipeline.results import new_result, write_frame, write_manifest, write_table
 from aclweb.pipeline.schemas import REQUEST, UNPARSED
-from aclweb.pipeline.seen import parted, seen_requests
+from aclweb.pipeline.seen import counted_in, parted, seen_requests
 from aclweb.pipeline.snapshot import Snapshot
 from aclweb.pipeline.sources import nothing_read, read_lines
 from aclweb.pipeline.table import Table, Window
@@ -92,14 +92,15 @@ def write_usage(
     broadcast = spark.sparkContext.broadcast(decisions.shipped(snapshot))
     try:
         with new_result(out) as folder, shipped_history(spark, history, snapshot.settings, logged) as then:
-            found = parted(keep(seen_requests(logged.rows, broadcast, then)))
+            kept = keep(seen_requests(logged.rows, broadcast, then))
+            found, counted = parted(kept), counted_in(kept)
             until = datetime.now(UTC).date() + timedelta(days=1)
             sane = in_span(logged.coverage, until)
             tables = {
                 "usage": usage.without_last_covers(
                     usage.usage(found.uses, found.used_then if then else None)
-                    .orderBy("binding_key")
-                    .toArrow(),
+                    .toArrow()
+                    .sort_by("binding_key"),
                     snapshot,
                 ),
                 "unparsed": pa.Table.from_pylist(notes_by_reason(logged.notes, UNPARSED), schema=NOTES),
@@ -108,10 +109,18 @@ def write_usage(
             for name, table in tables.items():
                 write_table(folder, name, table)
             differing = Differing()
-            requests = write_frame(
-                folder, "requests", found.requests.drop("one_of"), *REQUEST, "allowed", look=differing.add
+            requests = found.requests.drop("one_of")
+            write_frame(
+                folder,
+                "requests",
+                requests,
+                *REQUEST,
+                "allowed",
+                rows=counted.requests,
+                look=differing.add,
             )
-            counts = {name: table.num_rows for name, table in tables.items()} | {"requests": requests}
+            counts = {name: table.num_rows for name, table in tables.items()}
+            counts["requests"] = counted.requests
             if logged.denied is not None:
                 denied = keep(logged.denied)
                 counts[DENIED_BY_BROKER] = write_frame(folder, DENIED_BY_BROKER, denied, *_OF_GROUP, "broker")
@@ -119,8 +128,8 @@ def write_usage(
                 snapshot,
                 logged,
                 until=until,
-                facts=usage.declarations(found.facts).collect(),
-                then=then_facts(history, found.then.collect() if then else ()),
+                facts=counted.facts,
+                then=then_facts(history, counted.then),
                 differing=differing,
                 rows=counts,
             )
@@ -168,7 +177,7 @@ def read_logs(
         samples=totals.samples(lines),
         by_hour=ByHour(totals.denied_by_hour(lines), frozenset(row["day"] for row in coverage if row["day"])),
         coverage=coverage,
-        notes=[row.asDict() for row in totals.notes(lines).collect()],
+        notes=[row.asDict() for row in totals.notes(lines).collect()] if has_notes(coverage) else [],
         sources={
             path: Source(path, states.get(path, FileState(READ)), layouts.get(path, ""))
             for path in named | {row["source"] for row in coverage}

@@ -42,7 +42,7 @@ from aclweb.pipeline.manifest import FORMAT, Logged, log_facts, read_summary, sn
 from aclweb.pipeline.progress import Step, untold
 from aclweb.pipeline.replaying import Edit, decide_both
 from aclweb.pipeline.results import new_result, write_manifest, write_table
-from aclweb.pipeline.seen import parted, seen_requests
+from aclweb.pipeline.seen import counted_in, parted, seen_requests
 from aclweb.pipeline.snapshot import Snapshot
 
 NEEDED, REPLACEABLE, UNUSED = "needed", "replaceable", "unused"
@@ -113,11 +113,12 @@ def write_load_bearing(
     try:
         with new_result(out) as folder, shipped_history(spark, history, snapshot.settings, logged) as then:
             step(_DECIDE)
-            found = parted(keep(seen_requests(logged.rows, broadcast, then)))
+            kept = keep(seen_requests(logged.rows, broadcast, then))
+            found = parted(kept)
             seen = decided = found.requests
             used = usage.usage(found.uses, found.used_then if then else None).collect()
             uses = {row["binding_key"]: row.asDict() for row in used}
-            told_then = then_facts(history, found.then.collect() if then else ())
+            told_then = then_facts(history, counted_in(kept).then if then else ())
             # Where requests may have been made before the history, nobody knows how many an ACL settled then.
             is_then_known = told_then is not None and not told_then["lines"][BEFORE]
             step(_LATELY)

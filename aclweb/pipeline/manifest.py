@@ -158,7 +158,7 @@ def manifest_of(
 ) -> dict[str, Any]:
     """Return the manifest of the usage job.
 
-    until: the last day that a broker can have written about. facts: rows of `usage.declarations`. then: what is said of
+    until: the last day that a broker can have written about. facts: those of `seen.Counted`. then: what is said of
     the history, None where none was given. rows: those of each table.
     """
     return {

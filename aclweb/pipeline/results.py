@@ -133,14 +133,17 @@ def write_frame(
     name: str,
     frame: DataFrame,
     *key: str | Column,
+    rows: int | None = None,
     look: Callable[[pa.Table], None] = lambda _: None,
 ) -> int:
     """Write the rows of a frame as `name`.parquet, ordered by `key`, and return their number.
 
     The columns of `key` tell every row from all others. Neither this process nor Spark's driver holds more than some
-    rows at once. frame: kept. look: is given all rows, some at a time.
+    rows at once. frame: kept. rows: how many it has, None where nobody has counted them. look: is given all rows, some
+    at a time.
     """
-    rows: int = frame.count()
+    if rows is None:
+        rows = frame.count()
     parts = max(1, -(-rows // _ROWS_AT_ONCE))
     placed = frame.repartitionByRange(parts, *key) if parts > 1 else frame.coalesce(1)
     packed = placed.sortWithinPartitions(*key).mapInArrow(_packed, "rows binary").toLocalIterator()

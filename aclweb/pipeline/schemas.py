@@ -99,7 +99,7 @@ USES = """
     first_us: long, last_us: long, first_needed_us: long, last_needed_us: long, first_named_us: long,
     last_named_us: long
 """
-# What brokers say of settings that no cluster tells, see `usage.declarations`.
+# What brokers say of settings that no cluster tells, see `seen.Counted`.
 FACTS = "fact: string, principal: string, lines: long"
 # Rows of four sorts: with a `use`, by the ACLs of the snapshot, or one `then`, by those in force when a request was
 # made; with a `fact`; or with none of these.

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.broadcast import Broadcast
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -37,6 +37,9 @@ from aclweb.pipeline.sums import (
     whole_numbers,
 )
 
+_SORTS = ("use", "fact", "used_then")
+"""The columns of schemas.SEEN_AND_USES of which one is there in a row that is no request."""
+
 _KEY = (*schemas.REQUEST, "allowed")
 _COLUMNS = (*_KEY, "api_name", "broker_rule", "named_key", "lines", "first_us", "last_us", "days", "raw")
 
@@ -45,16 +48,27 @@ _COLUMNS = (*_KEY, "api_name", "broker_rule", "named_key", "lines", "first_us", 
 class Seen:
     """requests: schemas.SEEN, a row for each request and answer.
 
-    uses: schemas.USES. facts: schemas.FACTS. What these say of one ACL, or are of one fact, may be in several rows.
-    used_then: schemas.USES by the ACLs in force when a request was made, and then: schemas.FACTS of in_force.THEN; both
-    without a row where no history was given.
+    uses: schemas.USES. What these say of one ACL may be in several rows. used_then: schemas.USES by the ACLs in force
+    when a request was made, without a row where no history was given.
     """
 
     requests: DataFrame
     uses: DataFrame
-    facts: DataFrame
     used_then: DataFrame
-    then: DataFrame
+
+
+class Counted(NamedTuple):
+    """How many requests were made, and the facts, each once.
+
+    facts: what brokers say beside their decisions about settings that no cluster tells (schemas.FACTS): `super_user`
+    (the broker allowed its principal as one), `default_allow` (allowed because no ACL was found) and `default_deny`
+    (refused although the snapshot has no ACL on the resource). then: schemas.FACTS of in_force.THEN, none where no
+    history was given.
+    """
+
+    requests: int
+    facts: list[Row]
+    then: list[Row]
 
 
 def seen_requests(
@@ -69,11 +83,27 @@ def seen_requests(
 
 def parted(found: DataFrame) -> Seen:
     """Return what `seen_requests` gives, taken apart; found: kept."""
-    sorts = ("use", "fact", "used_then")
-    uses, facts, used_then = (found.filter(F.col(name).isNotNull()).select(f"{name}.*") for name in sorts)
-    requests = found.filter(reduce(and_, (F.col(name).isNull() for name in sorts))).drop(*sorts)
-    is_then = F.col("fact").isin(*THEN)
-    return Seen(requests, uses, facts.filter(~is_then), used_then, facts.filter(is_then))
+    uses, used_then = (
+        found.filter(F.col(name).isNotNull()).select(f"{name}.*") for name in ("use", "used_then")
+    )
+    return Seen(found.filter(_is_request()).drop(*_SORTS), uses, used_then)
+
+
+def counted_in(found: DataFrame) -> Counted:
+    """Return what `seen_requests` counts, in one job; found: kept."""
+    by_fact = found.filter(_is_request() | F.col("fact").isNotNull()).groupBy("fact.fact", "fact.principal")
+    rows = by_fact.agg(F.sum("fact.lines").alias("lines"), F.count_if(_is_request()).alias("requests"))
+    told = rows.collect()
+    facts = [row for row in told if row["fact"] is not None]
+    return Counted(
+        sum(row["requests"] for row in told),
+        [row for row in facts if row["fact"] not in THEN],
+        [row for row in facts if row["fact"] in THEN],
+    )
+
+
+def _is_request() -> Column:
+    return reduce(and_, (F.col(name).isNull() for name in _SORTS))
 
 
 def _seen(

@@ -39,31 +39,37 @@ def usage(uses: DataFrame, used_then: DataFrame | None = None) -> DataFrame:
     ACLs in force when a request was made, null where they are not known: requests_then, needed_then, first_then_at
     and last_then_at.
     """
-    kinds = ("", "_needed", "_named")
-    counted = (
-        uses.filter(F.col("other").isNull())
-        .groupBy("binding_key")
-        .agg(
-            *(F.sum(name).alias(name) for name in ("requests", "alone", "needed", "named")),
-            *(F.min(f"first{kind}_us").alias(f"first{kind}_us") for kind in kinds),
-            *(F.max(f"last{kind}_us").alias(f"last{kind}_us") for kind in kinds),
-        )
+    sums = ["requests", "alone", "needed", "named"]
+    firsts, lasts = (
+        [f"{which}{kind}_us" for kind in ("", "_needed", "_named")] for which in ("first", "last")
     )
-    both = counted.join(_replacing(uses), on="binding_key", how="left")
     then = [F.lit(None).cast("long").alias(name) for name in ("requests_then", "needed_then")]
     then += [F.lit(None).cast("timestamp_ntz").alias(name) for name in ("first_then_at", "last_then_at")]
     if used_then is not None:
-        both = both.join(_then(used_then), on="binding_key", how="full")
-        then = [
-            F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("requests_then", "needed_then")
-        ]
+        uses = uses.unionByName(_then(used_then), allowMissingColumns=True)
+        then = [_or_zero(name) for name in ("requests_then", "needed_then")]
         then += [moment(f"{name}_then_us").alias(f"{name}_then_at") for name in ("first", "last")]
-    return both.select(
+        sums += ["requests_then", "needed_then"]
+        firsts, lasts = [*firsts, "first_then_us"], [*lasts, "last_then_us"]
+    by_two = uses.groupBy("binding_key", "other").agg(
+        *(F.sum(name).alias(name) for name in sums),
+        *(F.min(name).alias(name) for name in firsts),
+        *(F.max(name).alias(name) for name in lasts),
+    )
+    # What an ACL settled, with others or alone, is in a row without another one.
+    is_own = F.col("other").isNull()
+    with_another = F.when(~is_own, F.struct((-F.col("requests")).alias("lines"), "other"))
+    replacing = F.slice(F.sort_array(F.collect_list(with_another)), 1, MOST_REPLACING)["other"]
+    counted = by_two.groupBy("binding_key").agg(
+        *(F.max(F.when(is_own, F.col(name))).alias(name) for name in (*sums, *firsts, *lasts)),
+        replacing.alias("replaceable_by"),
+    )
+    return counted.select(
         "binding_key",
-        *(F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("requests", "alone", "named")),
-        moment(F.coalesce(*(f"first{kind}_us" for kind in kinds))).alias("first_at"),
-        moment(F.coalesce(*(f"last{kind}_us" for kind in kinds))).alias("last_at"),
-        F.coalesce("needed", F.lit(0).cast("long")).alias("needed"),
+        *(_or_zero(name) for name in ("requests", "alone", "named")),
+        moment(F.coalesce(*firsts[:3])).alias("first_at"),
+        moment(F.coalesce(*lasts[:3])).alias("last_at"),
+        _or_zero("needed"),
         F.coalesce(
             F.when(F.col("needed").isNull(), F.col("replaceable_by")), F.array().cast("array<string>")
         ).alias("replaceable_by"),
@@ -71,24 +77,18 @@ def usage(uses: DataFrame, used_then: DataFrame | None = None) -> DataFrame:
     )
 
 
+def _or_zero(name: str) -> Column:
+    """The number in a column, 0 where it has none."""
+    return F.coalesce(name, F.lit(0).cast("long")).alias(name)
+
+
 def _then(used_then: DataFrame) -> DataFrame:
-    """Return the use of each binding by the ACLs in force when a request was made; used_then: schemas.USES."""
-    of_one = used_then.filter(F.col("other").isNull()).groupBy("binding_key")
-    return of_one.agg(
-        F.sum("requests").alias("requests_then"),
-        F.sum("needed").alias("needed_then"),
-        F.min("first_us").alias("first_then_us"),
-        F.max("last_us").alias("last_then_us"),
-    )
-
-
-def _replacing(uses: DataFrame) -> DataFrame:
-    """Return binding_key and replaceable_by: others that settle requests with it, at most MOST_REPLACING."""
-    shared = uses.filter(F.col("other").isNotNull()).groupBy("binding_key", "other")
-    counted = shared.agg(F.sum("requests").alias("lines"))
-    ordered = F.sort_array(F.collect_list(F.struct((-F.col("lines")).alias("lines"), "other")))
-    return counted.groupBy("binding_key").agg(
-        F.slice(ordered, 1, MOST_REPLACING)["other"].alias("replaceable_by")
+    """Return the use of ACLs by those in force when a request was made, in columns of its own; see `usage`."""
+    return used_then.filter(F.col("other").isNull()).select(
+        "binding_key",
+        "other",
+        *(F.col(name).alias(f"{name}_then") for name in ("requests", "needed")),
+        *(F.col(f"{name}_us").alias(f"{name}_then_us") for name in ("first", "last")),
     )
 
 
@@ -107,16 +107,6 @@ def without_last_covers(table: pa.Table, snapshot: Snapshot) -> pa.Table:
         if row["needed"] == 0 and binding is not None and opens(binding, index, snapshot.settings):
             row |= {"needed": None, "replaceable_by": []}
     return pa.Table.from_pylist(rows, schema=table.schema)
-
-
-def declarations(facts: DataFrame) -> DataFrame:
-    """Return what brokers say beside their decisions about settings that no cluster tells; facts: schemas.FACTS.
-
-    Returns fact, principal (of super_user, else null) and lines. The facts: `super_user`
-    (the broker allowed it as one), `default_allow` (allowed because no ACL was found) and
-    `default_deny` (refused although the snapshot has no ACL on the resource).
-    """
-    return facts.groupBy("fact", "principal").agg(F.sum("lines").alias("lines"))
 
 
 def sample_text() -> Column:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from aclweb.pipeline import schemas, totals
-from aclweb.pipeline.coverage import Row, added
+from aclweb.pipeline.coverage import Row, added, has_notes
 from aclweb.pipeline.manifest import added_notes
 from aclweb.pipeline.storage import Folder
 from aclweb.pipeline.table.changing import (
@@ -185,7 +185,7 @@ class Writing:
     ) -> dict[str, tuple[Part, ...]]:
         """Write what is no decision, and what is no UTF-8; coverage: the rows of days that are kept."""
         new = []
-        if any(row[column] for row in coverage for column in ("other", "unparsed", "not_utf8")):
+        if has_notes(coverage):
             new = [row.asDict() for row in totals.notes(lines).collect() if self._is_kept(row["day"])]
         return self._write_rows(NOTES, NOTES_SCHEMA, added_notes([*self._known(Table.notes, folded), *new]))
 

@@ -14,7 +14,7 @@ from aclweb.pipeline.coverage import added, in_span
 from aclweb.pipeline.decisions import shipped
 from aclweb.pipeline.folding import Rows
 from aclweb.pipeline.record_lines import TEXT_LENGTH
-from aclweb.pipeline.seen import parted, seen_requests, uses
+from aclweb.pipeline.seen import counted_in, parted, seen_requests, uses
 from aclweb.pipeline.sums import Facts
 from tests.builders import allow
 from tests.pipeline.made_logs import in_lists
@@ -55,7 +55,7 @@ def seen_in(spark, logged, *bindings):
     from tests.pipeline.test_load_bearing import snapshot_of
 
     snapshot = spark.sparkContext.broadcast(shipped(snapshot_of(list(bindings))))
-    return parted(seen_requests(Rows(logged), snapshot))
+    return seen_requests(Rows(logged), snapshot)
 
 
 def micros(moment):
@@ -84,7 +84,7 @@ def test_requests_are_put_together_over_files_and_days(spark):
         text(lines=5, allowed=False, api_name="Fetch", raw="refused"),
         text(kind="probe", lines=7),
     ]
-    found = seen_in(spark, totals.logged_in(frame(spark, lines, LINES)), READS).requests.collect()
+    found = parted(seen_in(spark, totals.logged_in(frame(spark, lines, LINES)), READS)).requests.collect()
 
     allowed = next(row for row in found if row.allowed)
     refused = next(row for row in found if not row.allowed)
@@ -114,7 +114,7 @@ def test_samples_with_rows_of_their_own_say_nothing_else_of_a_request(spark):
         in_lists(frame(spark, access, schemas.ACCESS)), frame(spark, samples, schemas.SAMPLES)
     )
 
-    (found,) = seen_in(spark, rows, READS).requests.collect()
+    (found,) = parted(seen_in(spark, rows, READS)).requests.collect()
 
     assert (found.lines, found.last_at, [entry.day for entry in found.days]) == (2, NOON, ["2026-11-20"])
     assert found.sample == "[2026-11-20 20:00:00,000] of another day"
@@ -198,7 +198,7 @@ def test_reasons_that_brokers_give_become_facts_about_declarations(spark):
     # Eve's request meets an ACL, so that its denial says nothing of the default.
     other = allow("User:x", "READ", "news")
     logged = totals.logged_in(frame(spark, lines, LINES))
-    found = usage.declarations(seen_in(spark, logged, other).facts).collect()
+    found = counted_in(seen_in(spark, logged, other)).facts
 
     assert {(row.fact, row.principal): row.lines for row in found} == {
         ("super_user", "User:bob"): 2,
