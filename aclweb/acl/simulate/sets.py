@@ -83,7 +83,7 @@ def set_of(places: Iterable[int]) -> int:
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
 
 
-def set_of_flags(flags: Iterable[bool]) -> int:
+def set_of_flags(flags: Iterable[int]) -> int:
     """Return the set of the places whose flag is set, the first of which is that of the place 0."""
     digits = bytes(flags)[::-1].translate(_DIGITS)
     return int(digits, 2) if digits else 0
