@@ -495,7 +495,9 @@ def test_storing_takes_as_many_queries_for_a_thousand_acls_as_for_two(cluster, o
             database,
         ) as captured:
             sync(where, client=Answers(many(count)))
-        return len([query for query in captured if "SAVEPOINT" not in query["sql"]])
+        # On PostgreSQL, whoever writes the audit trail also asks for its lock.
+        beside = ("SAVEPOINT", "pg_advisory_xact_lock")
+        return len([query for query in captured if not any(word in query["sql"] for word in beside)])
 
     few, lots = queries(cluster, 2), queries(other_cluster, 1000)
 
