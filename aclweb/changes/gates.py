@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aclweb.acl.authorizer import Basis
-from aclweb.acl.matching import why_no_topic
+from aclweb.acl.authorizer import AclIndex, Basis
+from aclweb.acl.matching import glob_shape, why_no_topic
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     ANY_USER,
     AclBinding,
     Delta,
-    PatternType,
     PermissionType,
-    Resource,
     ResourceType,
     acl_text,
+    computed_once,
     number_of,
     shown,
 )
@@ -88,6 +87,16 @@ class _Edit:
     delta: Delta
     impact: Impact | None
     replay: Replay | None
+
+    @computed_once
+    def added(self) -> AclIndex:
+        """The ACLs that it adds, filed by name."""
+        return AclIndex(self.delta.add)
+
+    @computed_once
+    def book(self) -> OwnerBook:
+        """What is said of the names of the cluster that a label may guard."""
+        return OwnerBook(self.view.cluster, *(kind.name for kind in _LABELLED_TYPES))
 
 
 def verdicts(view: ClusterView, delta: Delta, impact: Impact | None) -> tuple[Verdict, ...]:
@@ -208,15 +217,13 @@ def _no_new_access(edit: _Edit, gate: PolicyGate) -> _Answer:
 
 
 def _no_access_to_labelled(edit: _Edit, gate: PolicyGate) -> _Answer:
-    label, cluster = gate.name_prefix, edit.view.cluster
-    book = OwnerBook(cluster, *(kind.name for kind in _LABELLED_TYPES))
-    rows = book.with_label(label)
-    if not rows:
+    label = gate.name_prefix
+    if not edit.book.with_label(label):
         return (
             State.MET,
-            f"No topic, group or transactional id of {cluster.name} has the label {shown(label)}.",
+            f"No topic, group or transactional id of {edit.view.cluster.name} has the label {shown(label)}.",
         )
-    found = _access_to(edit, lambda kind: _classes_labelled(edit, kind, book, label))
+    found = _access_to(edit, lambda kind: _classes_labelled(edit, kind, label))
     return found or (State.MET, f"Nobody gets access to names with the label {shown(label)}.")
 
 
@@ -281,7 +288,7 @@ def _classes_with(edit: _Edit, kind: ResourceType, prefix: str) -> int:
 _LABELLED_TYPES = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 
-def _classes_labelled(edit: _Edit, kind: ResourceType, book: OwnerBook, label: str) -> int:
+def _classes_labelled(edit: _Edit, kind: ResourceType, label: str) -> int:
     """Return the set of the classes of names, on the axis of the impact, that hold some name with a label.
 
     A row of the name counts before one of a prefix, and a longer prefix before a shorter one; a class of which only
@@ -292,35 +299,41 @@ def _classes_labelled(edit: _Edit, kind: ResourceType, book: OwnerBook, label: s
     if axis is None:
         return 0
     found = 0
-    for each in sorted(book.of_kind(kind.name), key=lambda row: (not row.by_prefix, len(row.said_of))):
+    for each in sorted(edit.book.of_kind(kind.name), key=lambda row: (not row.by_prefix, len(row.said_of))):
         name, has_label = each.said_of, label in each.labels
         if each.by_prefix:
             found = (
                 found | _classes_with(edit, kind, name) if has_label else found & ~axis.beginning_with(name)
             )
         elif has_label:
-            found |= axis.one(name) or _rest_with(edit, axis, kind, name)
+            found |= _classes_of_one(edit, axis, kind, name)
         else:
             found &= ~axis.one(name)
     return found
 
 
+def _classes_of_one(edit: _Edit, axis: NameAxis, kind: ResourceType, name: str) -> int:
+    """Return the set of the classes in which one name lies or may lie."""
+    if given := axis.one(name):
+        return given
+    if kind is ResourceType.TOPIC and why_no_topic(name) is not None:
+        return 0
+    globs = (place for place, text in enumerate(axis.patterns) if glob_shape(text).matches(name))
+    return _rest_with(edit, axis, kind, name) | sum(1 << axis.first_pattern + place for place in globs)
+
+
 def _rest_with(edit: _Edit, axis: NameAxis, kind: ResourceType, prefix: str) -> int:
     """Return the class in which a name lies that begins so and that nobody gave; the empty set where none does."""
-    matching = (*edit.view.index.affecting(Resource(kind, prefix), edit.view.settings), *edit.delta.add)
-    longest = max(
-        (
-            binding.resource_name
-            for binding in matching
-            if binding.resource_type is kind
-            and binding.pattern_type is PatternType.PREFIXED
-            and prefix.startswith(binding.resource_name)
-        ),
-        key=len,
-        default="",
-    )
-    place = axis.place_of_rest(longest)
+    starts = (_longest_start(index, kind, prefix) for index in (edit.view.index, edit.added))
+    place = axis.place_of_rest(max(starts, key=len))
     return 1 << place if place >= 0 else 0
+
+
+def _longest_start(index: AclIndex, kind: ResourceType, text: str) -> str:
+    """Return the longest PREFIXED pattern of a type that a text begins with, the empty text for none."""
+    shelf = index.shelf(kind)
+    place = shelf.chain.longest(text) if shelf is not None else -1
+    return shelf.chain.prefixes[place] if shelf is not None and place >= 0 else ""
 
 
 def _may_begin_a_topic(prefix: str) -> bool:

@@ -23,6 +23,7 @@ from aclweb.inventory.models import Cluster, OwnedNames
 from tests.builders import allow, deny
 from tests.changes.conftest import WISH, reread
 from tests.random_cases import HOSTS, PRINCIPALS, SCALE, random_binding, random_world
+from tests.steps import steps_in
 
 pytestmark = pytest.mark.django_db
 
@@ -316,11 +317,33 @@ def test_a_label_that_no_name_has_guards_nothing_and_says_so(cluster):
     )
 
 
-def test_the_gate_of_a_label_misses_no_name_that_somebody_gains():
+def test_a_name_that_only_a_glob_allows_is_guarded_where_its_deny_goes(cluster, kafka):
+    cluster.authorizer = "glob"
+    cluster.save()
+    refusal = deny("User:cat", "READ", "*")
+    kafka.edit(add=[refusal, allow("User:cat", "READ", "pay*next", pattern="GLOB")])
+    reread(cluster)
+
+    for name, state in (("payments.next", "not met"), ("payments.previous", "pass")):
+        OwnedNames.objects.all().delete()
+        labelled(cluster, ("TOPIC", "LITERAL", name, "restricted"))
+        assert said(cluster, KIND.LABELLED, remove=[refusal], prefix="restricted")[0] == state
+
+
+def test_no_topic_can_have_a_name_with_a_space_so_its_label_guards_nothing(cluster):
+    labelled(cluster, ("TOPIC", "LITERAL", "payments eu", "restricted"))
+
+    assert said(cluster, KIND.LABELLED, allow("User:cat", "READ", "*"), prefix="restricted")[0] == "pass"
+
+
+@pytest.mark.parametrize(("authorizer", "worlds"), [("standard", 150), ("glob", 120)])
+def test_the_gate_of_a_label_misses_no_name_that_somebody_gains(authorizer, worlds):
     rng = random.Random("gates of labels")
     counted = {"pass": 0, "not met": 0, "gains": 0}
-    for number in range(150 * SCALE):
-        world = random_world(rng, authorizer="standard", most=6)
+    # Where there are globs, a prefix with a label guards every name.
+    patterns = ["LITERAL"] if authorizer == "glob" else ["LITERAL", "PREFIXED"]
+    for number in range(worlds * SCALE):
+        world = random_world(rng, authorizer=authorizer, most=6)
         adds = tuple(random_binding(rng, world.settings) for _ in range(rng.randint(3, 5)))
         delta = Delta(add=tuple(set(adds)))
         index, after = AclIndex(world.bindings), AclIndex(delta.applied_to(world.bindings))
@@ -329,11 +352,14 @@ def test_the_gate_of_a_label_misses_no_name_that_somebody_gains():
         texts = sorted(
             {each.resource_name for each in all_acls if each.resource_name[:1] not in ("", "*")}
         ) or ["a"]
+        if authorizer == "glob":
+            # Mostly names that no ACL has and a GLOB matches.
+            texts = sorted({text.replace("*", "").replace("?", "b") or "a" for text in texts})
         cluster = Cluster.objects.create(slug=f"labels-{number}", name="labels", kind="admin", address="b:1")
         kinds = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
         for kind in kinds:
             for text in rng.sample(texts, min(len(texts), rng.randint(1, 4))):
-                row = (kind.name, rng.choice(["LITERAL", "PREFIXED"]), text[: rng.randint(1, len(text))])
+                row = (kind.name, rng.choice(patterns), text[: rng.randint(1, len(text))])
                 if not OwnedNames.objects.filter(
                     cluster=cluster, kind=row[0], pattern_type=row[1], name=row[2]
                 ).exists():
@@ -365,6 +391,20 @@ def test_the_gate_of_a_label_misses_no_name_that_somebody_gains():
         counted[state if state != "cannot tell" else "not met"] += 1
         counted["gains"] += gains
     assert all(each > 15 for each in counted.values()), counted
+
+
+def test_twice_the_labelled_names_and_acls_are_about_twice_the_work(cluster):
+    PolicyGate.objects.create(cluster=cluster, kind=KIND.LABELLED, name_prefix="secret")
+
+    def work(count):
+        OwnedNames.objects.all().delete()
+        labelled(cluster, *(("TOPIC", "LITERAL", f"pay.{number}", "secret") for number in range(count)))
+        delta = Delta(add=tuple(allow("User:cat", "READ", f"other{number}") for number in range(count)))
+        view = in_force(Cluster.objects.get(pk=cluster.pk))
+        impact = preview(cluster, delta, view=view).impact
+        return steps_in("aclweb.changes.gates", lambda: gates.verdicts(view, delta, impact))
+
+    assert work(200) < 2.5 * work(100)
 
 
 # --- How gates are set ---

@@ -5,8 +5,6 @@ Files are loaded whole or not at all.
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -14,6 +12,7 @@ from aclweb.acl.model import NotationError, PatternType, ResourcePattern, Resour
 from aclweb.audit.models import Event
 from aclweb.inventory.admin import owners
 from aclweb.inventory.lists import owner_of, owners_matched, owners_of
+from tests.steps import steps_in
 
 HEADER = "kind,pattern_type,name,owner,labels\n"
 ROWS = HEADER + (
@@ -180,27 +179,6 @@ def test_the_owners_that_a_literal_matches_are_those_of_its_name(owned):
         assert [found.owner for found in owners_matched(owned, literal)] == ([each.owner] if each else [])
 
 
-def steps_of(call) -> int:
-    """How many steps the interpreter takes in the module that is tested."""
-    taken = 0
-
-    def trace(frame, event, _):
-        nonlocal taken
-        if frame.f_globals.get("__name__") != "aclweb.inventory.lists.owners":
-            return None
-        frame.f_trace_opcodes = True
-        taken += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return taken
-
-
 @pytest.mark.parametrize("pattern", ["LITERAL", "PREFIXED"])
 @pytest.mark.parametrize("said", ["LITERAL", "PREFIXED"])
 def test_twice_the_rows_and_patterns_are_about_twice_the_work(cluster, pattern, said):
@@ -211,7 +189,7 @@ def test_twice_the_rows_and_patterns_are_about_twice_the_work(cluster, pattern, 
         names = [f"t{number:05}." for number in range(count)] + ["t" + "0" * zeros for zeros in range(5)]
         patterns = [ResourcePattern(ResourceType.TOPIC, name, PatternType[pattern]) for name in names]
         assert len(owners_matched(cluster, patterns)[0].names) == count
-        return steps_of(lambda: owners_matched(cluster, patterns))
+        return steps_in("aclweb.inventory.lists.owners", lambda: owners_matched(cluster, patterns))
 
     assert work(400) < 2.5 * work(200)
 
