@@ -215,7 +215,7 @@ def test_a_yaml_list_may_have_comments_and_leave_out_what_nobody_says(cluster):
     assert owners.read(text, "rows.yaml") == [
         {"kind": "TOPIC", "pattern_type": "PREFIXED", "name": "orders.", "owner": "", "labels": "restricted"}
     ]
-    assert owners.read("[]\n", "rows.yaml") == []
+    assert owners.read("[]\n", "rows.yaml") == owners.read("%YAML 1.1\n---\n[]\n", "rows.yaml") == []
     assert len(owners.read("[{kind: topic, pattern_type: literal, name: a, owner: b}]\n", "rows.yaml")) == 1
     for labels in ("[pii, restricted]", "\n    - restricted\n    - pii", "pii, restricted"):
         rows = "- {kind: topic, pattern_type: literal, name: on, owner: 007}\n- name: n\n  kind: group\n"
@@ -270,7 +270,14 @@ def test_each_bad_row_of_a_yaml_list_is_named(cluster):
         ("kind;pattern_type;name\n", "rows.yaml:1: The CSV header is 'kind;pattern_type;name'; "),
         ("kind,a: b\n", "rows.yaml:1: The CSV header is 'kind,a: b'; "),
         ("-\0", "rows.yaml:1: This is no YAML: "),
-        (f"- {'[' * 200_000}", "rows.yaml:"),
+        *((f"- {one * 200_000}", "rows.yaml:1: This is nested more than 100 levels deep.") for one in "[{"),
+        (f"- labels: {'[' * 200_000}", "rows.yaml:1: This is nested more than 100 levels deep."),
+        ("- " * 100_000, "rows.yaml:1: This is nested more than 100 levels deep."),
+        (f"- {'? ' * 100_000}", "rows.yaml:1: This is nested more than 100 levels deep."),
+        (
+            "[]\n...\n" + "".join(f"%TAG !{number}! x\n" for number in range(50_000)) + "---\n",
+            "rows.yaml:23: More than 20 lines of this file begin with %, and a list needs none; leave them out.",
+        ),
     ],
 )
 def test_what_is_no_list_of_rows_is_told(text, told):

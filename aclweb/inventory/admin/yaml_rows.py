@@ -15,6 +15,10 @@ from aclweb.acl.model import Problems, shown
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _NULLS = ("", "~", "null", "Null", "NULL")
+_MOST_LEVELS = 100
+"""What is nested deeper is not read on: the parser looks at every level again for each one more."""
+_MOST_DIRECTIVES = 20
+"""The parser compares each with all others."""
 
 Row = tuple[int, dict[str, str], dict[str, int]]
 """The first line of a row, its value by key, and its line by key."""
@@ -26,14 +30,40 @@ def read_rows(text: str, problems: Problems, *, lists: Collection[str] = ()) -> 
     lists: keys whose value may be a list of words, which is read as `a, b`. What is no row is noted in `problems`;
     reading ends where the text is no YAML or no list.
     """
+    directives = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith("%")]
+    if len(directives) > _MOST_DIRECTIVES:
+        told = f"More than {_MOST_DIRECTIVES} lines of this file begin with %, and a list needs none; leave them out."
+        problems.add(directives[_MOST_DIRECTIVES], told)
+        return
     try:
-        yield from _Rows(yaml.parse(text, Loader=_LOADER), problems, lists).read()
+        yield from _Rows(_events(text), problems, lists).read()
+    except _TooDeepError as error:
+        problems.add(error.line, f"This is nested more than {_MOST_LEVELS} levels deep.")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         problems.add(mark.line + 1 if mark else 1, f"This is no YAML: {error.problem}.")
     except yaml.YAMLError as error:
         # A character that YAML does not have; it tells no line.
         problems.add(1, f"This is no YAML: {str(error).splitlines()[0]}.")
+
+
+class _TooDeepError(Exception):
+    """Lists in lists, or objects in objects, beyond what is read."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    """Yield what the parser finds; raises _TooDeepError."""
+    level = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        level += isinstance(event, yaml.CollectionStartEvent)
+        level -= isinstance(event, yaml.CollectionEndEvent)
+        if level > _MOST_LEVELS:
+            raise _TooDeepError(_line(event))
+        yield event
 
 
 class _OddError(Exception):
