@@ -10,10 +10,11 @@ it get its final name. So a folder with its name is complete, or was tampered wi
 which its marker and the sizes tell.
 
 Without an argument the command fetches what the tests use: two brokers, the release
-with Kafka's own command-line tools, and a compiler for a Java that has none.
-Other versions hold only what an authorizer needs, for recording its decisions.
+with Kafka's own command-line tools, and a compiler for a Java that has none; with --thorough
+also what thorough tests use. Other versions hold only what an authorizer needs, for recording its decisions.
 
     python -m devstack.jars
+    python -m devstack.jars --thorough
     python -m devstack.jars 4.4.0
 """
 
@@ -53,6 +54,9 @@ CONNECTOR = "connector"
 
 EVERYDAY = ("4.4.0", "4.3.1", "3.9.2", COMPILER, CONNECTOR)
 """What the tests use. The compiler is for a Java that has none, which they also try where this one has one."""
+
+THOROUGH = ("4.1.2",)
+"""What thorough tests use beside it: a broker of a version in between."""
 
 LOCKS = Path(__file__).resolve().parents[1] / "requirements" / "kafka"
 PATIENCE_SECONDS = 900
@@ -340,8 +344,9 @@ def _run(command: list[str], scratch: Path, progress: Progress, *, what: str, wa
 
 def main(arguments: Sequence[str]) -> int:
     """Fetch the versions named, those that the tests use if none is; return the exit status."""
+    versions = (*EVERYDAY, *THOROUGH) if arguments == ["--thorough"] else arguments or EVERYDAY
     status = 0
-    for version in arguments or EVERYDAY:
+    for version in versions:
         try:
             print(f"{_called(version)}: {fetch(version)}")
         except (ClusterError, JavaError) as error:

@@ -44,10 +44,11 @@ KIND_OF = {
     "kafka44": "admin",
     "kafka39": "admin",
     "kafka43": "admin",
+    "kafka41": "admin",
     "login over TLS": "admin",
     "certificate": "admin",
 }
-# Brokers of a version in between, and at ports with TLS, are asked in thorough runs.
+# Brokers of versions in between, and at ports with TLS, are asked in thorough runs.
 THOROUGH = [
     pytest.mark.kafka,
     pytest.mark.thorough(
@@ -59,6 +60,7 @@ SERVER = {
     "kafka44": [pytest.mark.kafka],
     "kafka39": [pytest.mark.kafka],
     "kafka43": THOROUGH,
+    "kafka41": THOROUGH,
     "login over TLS": THOROUGH,
     "certificate": THOROUGH,
 }
@@ -105,6 +107,13 @@ def tls_broker(tmp_path_factory) -> Iterator[TlsBroker]:
 def kafka43(tmp_path_factory) -> Iterator[KafkaBroker]:
     need_java()
     with KafkaBroker(tmp_path_factory.mktemp("kafka43"), need_jars("4.3.1"), users=USERS) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def kafka41(tmp_path_factory) -> Iterator[KafkaBroker]:
+    need_java()
+    with KafkaBroker(tmp_path_factory.mktemp("kafka41"), need_jars("4.1.2"), users=USERS) as started:
         yield started
 
 

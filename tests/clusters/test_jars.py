@@ -85,7 +85,7 @@ def test_anything_else_is_refused_with_the_reason_and_leaves_nothing_behind(smal
 
 
 def test_the_jars_that_tests_use_are_locked():
-    assert {*jars.EVERYDAY} <= {*jars.versions(), jars.COMPILER, jars.CONNECTOR}
+    assert {*jars.EVERYDAY, *jars.THOROUGH} <= {*jars.versions(), jars.COMPILER, jars.CONNECTOR}
     assert [jar.artifact for jar in jars.read_lock(jars.COMPILER)] == ["ecj"]
 
 
@@ -126,7 +126,7 @@ def test_a_version_is_never_taken_for_a_path(name):
         jars.read_lock(name)
 
 
-@pytest.mark.parametrize(("version", "count"), [("4.4.0", 44), ("4.3.1", 47), ("3.9.2", 58)])
+@pytest.mark.parametrize(("version", "count"), [("4.4.0", 44), ("4.3.1", 47), ("4.1.2", 46), ("3.9.2", 58)])
 def test_the_committed_locks_pin_every_jar_once(version, count):
     locked = jars.read_lock(version)
 
@@ -174,6 +174,14 @@ def test_the_command_without_a_version_fetches_what_the_tests_use_and_says_where
 
     assert status == 0
     assert f"Kafka 1.2.3: {small / '1.2.3'}" in capsys.readouterr().out
+
+
+def test_the_command_for_thorough_tests_fetches_theirs_too(monkeypatch):
+    fetched = []
+    monkeypatch.setattr(jars, "fetch", lambda version: fetched.append(version) or version)
+
+    assert jars.main(["--thorough"]) == 0
+    assert fetched == [*jars.EVERYDAY, *jars.THOROUGH]
 
 
 def test_a_cache_that_cannot_be_written_is_reported(small):
