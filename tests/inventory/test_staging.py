@@ -141,10 +141,10 @@ def test_a_sync_that_another_one_overtakes_while_it_stores_is_dropped(cluster, s
 
 def test_a_transaction_stores_no_more_rows_than_one_batch(cluster, monkeypatch):
     sizes = []
-    insert = staging.insert
+    insert = staging.insert_prepared
     monkeypatch.setattr(
         staging,
-        "insert",
+        "insert_prepared",
         lambda model, fields, rows: (
             held := list(rows),
             sizes.append(len(held)),

@@ -13,9 +13,10 @@ So between two batches the lock is left free for longer than a batch takes.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from aclweb.acl.model import AclBinding
 from aclweb.clusters import TopicInfo
 from aclweb.inventory.current import BINDING_COLUMNS
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredName
-from aclweb.inventory.store.bulk_insert import insert
+from aclweb.inventory.store.bulk_insert import insert_prepared, prepared
 
 # Rows that one transaction stores: some hundredths of a second of SQLite's lock.
 ROWS_AT_ONCE = 2_000
@@ -75,20 +76,18 @@ def create(cluster: Cluster, *, published: bool, **values: Any) -> Revision:
 
 def write(revision: Revision, rows: Rows) -> None:
     """Store all rows within the caller's transaction."""
-    for _ in _batches(revision, rows):
-        pass
+    for store in _batches(revision, rows):
+        store()
 
 
 def stage(revision: Revision, rows: Rows) -> None:
     """Store all rows in short transactions; raises OvertakenError if the revision was taken back meanwhile."""
-    batches = _batches(revision, rows, by_key=True)
     try:
-        more = True
-        while more:
+        for store in _batches(revision, rows, by_key=True):
             with in_turn():
                 if not Revision.including_unpublished.filter(pk=revision.pk, published=False).exists():
                     raise OvertakenError(f"{revision} was taken back while it was being stored.")
-                more = next(batches, None) is not None
+                store()
     except IntegrityError as error:  # taken back between the look and the commit
         raise OvertakenError(f"{revision} was taken back while it was being stored.") from error
 
@@ -143,28 +142,31 @@ def in_turn() -> Iterator[None]:
         time.sleep(max(_LEAST_FREE_SECONDS, _FREE_FOR_EACH_LOCKED * (time.monotonic() - began)))
 
 
-def _batches(revision: Revision, rows: Rows, *, by_key: bool = False) -> Iterator[int]:
-    """Store the next rows whenever asked, and yield how many they were.
+def _batches(revision: Revision, rows: Rows, *, by_key: bool = False) -> Iterator[Callable[[], object]]:
+    """Yield what stores the next rows; all that can be done without a transaction is done before.
 
     by_key: in the order of their keys. A key is a hash, and each row of another order would be put elsewhere into the
     index of the keys: for 1,000,000 rows that writes many times the bytes of the whole database.
     """
     keys = sorted(rows.acls) if by_key else rows.acls
     for some in chunks(keys, ROWS_AT_ONCE):
-        insert(StoredAcl, _ACL_FIELDS, (_acl_row(revision, key, rows.acls[key]) for key in some))
-        yield len(some)
+        yield _inserting(StoredAcl, _ACL_FIELDS, (_acl_row(revision, key, rows.acls[key]) for key in some))
     for names in chunks(sorted(rows.names, key=_name_order) if by_key else rows.names, ROWS_AT_ONCE):
-        insert(StoredName, _NAME_FIELDS, (_name_row(revision, *name) for name in names))
-        yield len(names)
+        yield _inserting(StoredName, _NAME_FIELDS, (_name_row(revision, *name) for name in names))
     closed: tuple[tuple[type[models.Model], Sequence[int]], ...] = (
         (StoredAcl, rows.acls_closed),
         (StoredName, rows.names_closed),
     )
     for model, numbers in closed:
         for closing in chunks(numbers, _KEYS_AT_ONCE):
-            yield model._default_manager.filter(pk__in=closing, removed_in__isnull=True).update(
-                removed_in=revision
-            )
+            open_rows = model._default_manager.filter(pk__in=closing, removed_in__isnull=True)
+            yield partial(open_rows.update, removed_in=revision)
+
+
+def _inserting(
+    model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Callable[[], object]:
+    return partial(insert_prepared, model, fields, list(prepared(model, fields, rows)))
 
 
 def _name_order(name: tuple[str, str, TopicInfo]) -> tuple[str, str]:
@@ -172,17 +174,17 @@ def _name_order(name: tuple[str, str, TopicInfo]) -> tuple[str, str]:
 
 
 def _acl_row(revision: Revision, key: str, binding: AclBinding) -> tuple[object, ...]:
-    return (
+    return (  # `_name_` because `name` is a Python-level descriptor
         revision.cluster_id,
         revision.pk,
         key,
-        binding.resource_type.name,
+        binding.resource_type._name_,
         binding.resource_name,
-        binding.pattern_type.name,
+        binding.pattern_type._name_,
         binding.principal,
         binding.host,
-        binding.operation.name,
-        binding.permission_type.name,
+        binding.operation._name_,
+        binding.permission_type._name_,
     )
 
 
