@@ -148,3 +148,13 @@ def test_an_address_is_looked_up_once_for_all_texts_of_one_range(authorizer: str
     table = index.table(ResourceType.TOPIC)
     assert table is not None
     assert len(list(table.ranges["User:a"].holding("10.0.1.7"))) <= 5
+
+
+def test_an_index_of_bindings_known_to_differ_is_that_of_any() -> None:
+    bindings = [allow(f"User:u{number % 3}", "READ", f"t{number}") for number in range(9)]
+    index = AclIndex.of_distinct(iter(bindings))
+
+    assert index.bindings == AclIndex(bindings).bindings == tuple(bindings)
+    assert pickle.loads(pickle.dumps(index)).bindings == tuple(bindings)
+    with pytest.raises(AclError, match="word for filters"):
+        AclIndex.of_distinct([allow("User:a", "ANY", "t")])

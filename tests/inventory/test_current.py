@@ -6,9 +6,10 @@ import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from aclweb.acl.model.vocabulary import PatternType
+from aclweb.acl.model.vocabulary import AclBinding, PatternType, ResourceType
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force, settings_of, span
+from aclweb.inventory.fields import KafkaTextField
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
@@ -30,6 +31,25 @@ def test_asking_again_costs_one_query_and_gives_the_same_index(cluster):
 
     assert len(queries) == 1
     assert again.index is before.index
+
+
+def test_building_an_index_reads_each_text_once_and_compares_no_acls(cluster, monkeypatch):
+    bindings = [allow(f"User:p{n % 7}", "READ", f"t\\{n % 50}", host=f"h{n % 3}") for n in range(350)]
+    sync(cluster, client=Answers(bindings, topics("t1", "t2")))
+    texts = {text for one in bindings for text in (one.principal, one.resource_name, one.host)}
+    converted, read, hashed = [], [], []
+    convert, unescape, hash_of = KafkaTextField.from_db_value, current.unescape, AclBinding.__hash__
+    current.forget()
+    with monkeypatch.context() as patch:
+        patch.setattr(KafkaTextField, "from_db_value", lambda *given: converted.append(1) or convert(*given))
+        patch.setattr(current, "unescape", lambda text: read.append(text) or unescape(text))
+        patch.setattr(AclBinding, "__hash__", lambda own: hashed.append(1) or hash_of(own))
+        index = in_force(cluster).index
+        filed = index.shelf(ResourceType.TOPIC).bindings
+
+    assert (converted, hashed, len(read)) == ([], [], len(texts) + 2)
+    assert len(index) == len(filed) == len(set(bindings)) == 350
+    assert set(index) == set(bindings)
 
 
 def test_a_new_revision_is_seen_at_once(cluster):

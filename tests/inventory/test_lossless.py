@@ -43,6 +43,7 @@ def test_what_a_cluster_answers_is_what_its_rows_hold(db, bindings):
     assert sync(cluster, client=Answers(bindings)).read
 
     assert in_force(cluster) == {binding_key(binding): binding for binding in bindings}
+    assert set(current.in_force(cluster).index) == set(bindings)
 
 
 def test_names_that_look_alike_stay_different_in_every_row(cluster):

@@ -14,6 +14,7 @@ It is filed twice, each on first use. By resource: name or prefix -> bindings, f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Self
 
 from aclweb.acl.authorizer.glob_table import GlobTable
 from aclweb.acl.authorizer.mask_table import MaskTable
@@ -52,6 +53,13 @@ class AclIndex:
         if not words.isdisjoint(_FILTER_WORDS):
             for binding in self._given:
                 _refuse_filter_words(binding)
+
+    @classmethod
+    def of_distinct(cls, bindings: Iterable[AclBinding]) -> Self:
+        """Return the index of bindings that are known to differ, so that they need not be compared."""
+        made = cls(bindings)
+        made.__dict__["bindings"] = made._given
+        return made
 
     def __len__(self) -> int:
         return len(self.bindings)

@@ -7,6 +7,7 @@ from itertools import chain
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
 from aclweb.acl.matching import (
+    NO_PREFIXES,
     GlobSet,
     PrefixChain,
     code_units,
@@ -53,7 +54,7 @@ class ResourceShelf:
                 group.sort(key=entry_order)
         self.empty_prefix = prefixed.pop("", [])
         self.wildcard = self.literals.get(WILDCARD, [])
-        self.chain = PrefixChain.of(prefixed)
+        self.chain = PrefixChain.of_sorted(tuple(sorted(prefixed))) if prefixed else NO_PREFIXES
         self.prefixed = [prefixed[prefix] for prefix in self.chain.prefixes]
 
     @computed_once

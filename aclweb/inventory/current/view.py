@@ -15,9 +15,10 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
@@ -41,6 +42,7 @@ from aclweb.acl.model import (
 )
 from aclweb.clusters import AllowedHosts, ClusterError, ClusterState, Connection, Known, TopicInfo
 from aclweb.inventory.current.transactional_ids import ListedIds, listed_ids
+from aclweb.inventory.fields import as_stored, unescape
 from aclweb.inventory.models import (
     Cluster,
     Declaration,
@@ -436,25 +438,34 @@ def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) 
 
 def _build(cluster: Cluster, revision: Revision, before: LoadedRevision | None) -> LoadedRevision:
     then = Q(cluster=cluster) & stored_in_force(revision)
-    names = list(
-        StoredName.objects.filter(then).values_list("resource_type", "name", "partitions", "internal")
-    )
-    topics = sorted(
-        (
-            TopicInfo(name, partitions, internal)
-            for kind, name, partitions, internal in names
-            if kind == TOPIC
-        ),
-        key=lambda topic: topic.name,
-    )
-    groups = sorted(name for kind, name, _, _ in names if kind == GROUP)
-    if before is not None and before.digest == revision.digest:
-        index = before.index  # only names moved
-    else:
-        rows = StoredAcl.objects.filter(then).order_by("pk")
-        with loading.making_what_lasts(revision.acls):
-            index = AclIndex(bindings_of(rows.values_list(*BINDING_COLUMNS).iterator(chunk_size=5000)))
-    return LoadedRevision(index, tuple(topics), tuple(groups), revision.digest)
+    is_same = before is not None and before.digest == revision.digest  # only names moved
+    with loading.making_what_lasts(0 if is_same else revision.acls):
+        index = before.index if before is not None and is_same else _index(then)
+        topics, groups = _names(then)
+        loaded = LoadedRevision(index, topics, groups, revision.digest)
+        # What nearly every page asks for. Later, all that is made now would be looked through for garbage meanwhile.
+        index.shelf(ResourceType.TOPIC)
+        loaded.topic("")
+    return loaded
+
+
+def _index(then: Q) -> AclIndex:
+    rows = StoredAcl.objects.filter(then).order_by("pk").values_list(*map(as_stored, BINDING_COLUMNS))
+    # A key is in force once, and it is that of the whole ACL.
+    return AclIndex.of_distinct(_bindings(rows.iterator(chunk_size=5000), unescape))
+
+
+def _names(then: Q) -> tuple[tuple[TopicInfo, ...], tuple[str, ...]]:
+    columns = ("resource_type", "name", "partitions", "internal")
+    rows = StoredName.objects.filter(then).values_list(*map(as_stored, columns))
+    topics: list[TopicInfo] = []
+    groups: list[str] = []
+    for kind, name, partitions, internal in rows.iterator(chunk_size=5000):
+        if kind == TOPIC:
+            topics.append(TopicInfo(unescape(name), partitions, bool(internal)))
+        elif kind == GROUP:
+            groups.append(unescape(name))
+    return tuple(sorted(topics, key=attrgetter("name"))), tuple(sorted(groups))
 
 
 BINDING_COLUMNS = (
@@ -468,19 +479,27 @@ BINDING_COLUMNS = (
 )
 
 
-def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterable[AclBinding]:
+def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterator[AclBinding]:
     """Yield a binding for each row of BINDING_COLUMNS; equal texts share one string."""
+    return _bindings(rows, str)
+
+
+def _bindings(rows: Iterable[tuple[str, ...]], read: Callable[[str], str]) -> Iterator[AclBinding]:
+    """Yield a binding for each row. read: what makes a text of what is in its columns; each is read once."""
     texts: dict[str, str] = {}
     # An enum's own look-up by name is Python code, and there are four for each row.
     types, patterns = dict(ResourceType.__members__), dict(PatternType.__members__)
     operations, permissions = dict(Operation.__members__), dict(PermissionType.__members__)
     for kind, name, pattern, principal, host, operation, permission in rows:
+        for text in (name, principal, host):
+            if text not in texts:
+                texts[text] = read(text)
         yield AclBinding(
             types[kind],
-            texts.setdefault(name, name),
+            texts[name],
             patterns[pattern],
-            texts.setdefault(principal, principal),
-            texts.setdefault(host, host),
+            texts[principal],
+            texts[host],
             operations[operation],
             permissions[permission],
         )
