@@ -5,7 +5,6 @@ ACLs are found by how they are filed, so that the answer takes about as long as 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -99,21 +98,9 @@ def _meeting(index: AclIndex, settings: AuthorizerSettings, pattern: ResourcePat
         yield from shelf.covering(name, settings)
     elif pattern.pattern_type is PatternType.PREFIXED:
         yield from shelf.covering(name, settings)
-        for place in _beginning_with(name, shelf.literal_names):
-            if (own := shelf.literal_names[place]) != WILDCARD:
-                yield from shelf.literals[own]
-        for place in _beginning_with(name, shelf.chain.prefixes):
-            yield from shelf.prefixed[place]
+        yield from shelf.beginning_with(name)
     else:
         yield from shelf.one_by_one()
-
-
-def _beginning_with(text: str, names: Sequence[str]) -> Iterator[int]:
-    """Yield the places of the names that begin with a text, among names that are sorted."""
-    for place in range(bisect_left(names, text), len(names)):
-        if not names[place].startswith(text):
-            return
-        yield place
 
 
 def _order(binding: AclBinding) -> tuple[object, ...]:

@@ -61,7 +61,7 @@ class Preview:
     revision: Revision | None
     plan: tuple[Step, ...]
     hash_plan: Callable[[], str] = field(repr=False, compare=False)
-    impact_hash: str
+    worked: WorkedOut = field(repr=False, compare=False)
     commands: list[str]
     notes: tuple[str, ...]
     changes_nothing: bool
@@ -73,6 +73,16 @@ class Preview:
     def plan_hash(self) -> str:
         """What identifies exactly this plan; no page that only shows it asks for it."""
         return self.hash_plan()
+
+    @property
+    def impact_hash(self) -> str:
+        """What identifies the answers that would differ."""
+        return self.worked.impact_hash
+
+    def with_hashes(self) -> Preview:
+        """Return the same with both hashes worked out, which of a large edit takes too long while rows are locked."""
+        _ = self.plan_hash, self.impact_hash
+        return self
 
 
 def preview(
@@ -99,7 +109,7 @@ def preview(
         revision=view.revision,
         plan=worked.plan,
         hash_plan=partial(_hash_of_plan, _place_of(cluster), requester, worked.plan),
-        impact_hash=worked.impact_hash,
+        worked=worked,
         commands=worked.commands,
         notes=worked.notes,
         changes_nothing=worked.changes_nothing,
@@ -111,16 +121,21 @@ def preview(
 
 @dataclass(frozen=True)
 class WorkedOut:
-    """All of a preview that is the same whoever asks."""
+    """All of a preview that is the same whoever asks. known_hash: of the impact, where a worker has computed it."""
 
     impact: Impact
-    impact_hash: str
+    known_hash: str | None
     plan: tuple[Step, ...]
     commands: list[str]
     notes: tuple[str, ...]
     changes_nothing: bool
     added_already: int
     removed_already: int
+
+    @computed_once
+    def impact_hash(self) -> str:
+        """What identifies the answers that would differ; a what-if never asks for it."""
+        return impact_hash(self.impact) if self.known_hash is None else self.known_hash
 
     @property
     def weight(self) -> int:
@@ -162,7 +177,7 @@ def worked_out(
         removed_already = sum(binding not in view.index for binding in delta.remove)
         return WorkedOut(
             impact=impact,
-            impact_hash=computed.impact_hash if computed and known else impact_hash(impact),
+            known_hash=computed.impact_hash if computed and known else None,
             plan=plan,
             commands=calls,
             notes=(*notes_of(own, delta, view, added_already, removed_already), *limits),

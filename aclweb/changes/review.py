@@ -255,7 +255,7 @@ def _seen(
     gates_say = _GatesSay.of(view, delta, seen.impact)
     if refused := gates.refusals(gates_say.verdicts):
         raise ChangeError(" ".join(refused))
-    return seen, gates_say
+    return seen.with_hashes(), gates_say
 
 
 def _fix(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
@@ -147,6 +148,14 @@ class ResourceShelf:
         # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
         return found + self.globs_covering(name, settings) if self.globs else found
 
+    def beginning_with(self, text: str) -> Iterator[AclBinding]:
+        """Yield the bindings for one name, or for a prefix, that begins with a text; not those for all names."""
+        for place in _places_beginning_with(text, self.literal_names):
+            if (name := self.literal_names[place]) != WILDCARD:
+                yield from self.literals[name]
+        for place in _places_beginning_with(text, self.chain.prefixes):
+            yield from self.prefixed[place]
+
     def globs_covering(self, name: str, settings: AuthorizerSettings) -> list[AclBinding]:
         """Return the bindings with GLOB patterns that cover `name`, the most specific first."""
         return in_scan_order(self.globs[place] for place in self._places_of_globs(name, settings))
@@ -170,3 +179,11 @@ class ResourceShelf:
             or self.chain.longest(name) >= 0
             or (self.globs and self._places_of_globs(name, settings))
         )
+
+
+def _places_beginning_with(text: str, names: Sequence[str]) -> Iterator[int]:
+    """Yield the places of the names that begin with a text, among names that are sorted."""
+    for place in range(bisect_left(names, text), len(names)):
+        if not names[place].startswith(text):
+            return
+        yield place

@@ -8,7 +8,8 @@ themselves count for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import DENY_SHIFT, ResourceShelf
@@ -74,15 +75,29 @@ class _Bindings:
     stay and name a host. count: how many bindings there are. not_single: how many are not for one name.
     """
 
-    def __init__(self, bindings: Iterable[AclBinding], codes: Sequence[int], worlds: Worlds) -> None:
-        self._bindings, self._codes, self._worlds = list(bindings), codes, worlds
-        self.count, self.wide_hosts, self.not_single = len(self._bindings), 0, 0
-        for binding in self._bindings:
-            if is_for_any_name(binding):
-                self.not_single += 1
-                self.wide_hosts += binding.host != WILDCARD and self._settles(binding)
-            else:
-                self.not_single += binding.pattern_type is PatternType.PREFIXED
+    def __init__(
+        self,
+        bindings: Iterable[AclBinding],
+        for_any_name: Sequence[AclBinding],
+        codes: Sequence[int],
+        worlds: Worlds,
+    ) -> None:
+        """for_any_name: those of the bindings that are for any name."""
+        self._bindings, self._for_any_name = list(bindings), for_any_name
+        self._codes, self._worlds = codes, worlds
+        self.count = len(self._bindings)
+        self._asked_below = 0
+
+    @computed_once
+    def wide_hosts(self) -> int:
+        return sum(binding.host != WILDCARD and self._settles(binding) for binding in self._for_any_name)
+
+    @computed_once
+    def not_single(self) -> int:
+        narrow = (binding for binding in self._bindings if not is_for_any_name(binding))
+        return len(self._for_any_name) + sum(
+            binding.pattern_type is PatternType.PREFIXED for binding in narrow
+        )
 
     def _settles(self, binding: AclBinding) -> bool:
         """Whether a binding stays, and is read alike before and afterwards."""
@@ -92,8 +107,7 @@ class _Bindings:
     def wide(self) -> set[tuple[str, int]]:
         return {
             (binding.principal, code)
-            for binding in self._bindings
-            if is_for_any_name(binding)
+            for binding in self._for_any_name
             for code in self._codes
             if operations_in(mask_of_binding(binding)) >> code & 1
         }
@@ -137,11 +151,7 @@ class _Bindings:
     @property
     def _parting(self) -> Iterator[AclBinding]:
         """Those that part names: not what covers all names alike."""
-        return (
-            binding
-            for binding in self._bindings
-            if binding.pattern_type is PatternType.GLOB or not is_for_any_name(binding)
-        )
+        return filter(_is_parting, self._bindings)
 
     @computed_once
     def _sorted(self) -> SortedNames:
@@ -152,8 +162,21 @@ class _Bindings:
 
     def below(self, prefix: str) -> int:
         """Return how many patterns of bindings that stay are for names which begin with a text."""
-        start, end = self._sorted.range_of(prefix)
-        return end - start
+        self._asked_below += 1
+        if self._asked_below > _SORTED_ASKED:
+            start, end = self._sorted.range_of(prefix)
+            return end - start
+        touching = self._worlds.touching
+        near = (each for each in self._bindings if each.resource_name.startswith(prefix))
+        return sum(_is_parting(each) and each not in touching for each in near)
+
+
+def _is_parting(binding: AclBinding) -> bool:
+    return binding.pattern_type is PatternType.GLOB or not is_for_any_name(binding)
+
+
+_SORTED_ASKED = 4
+"""So often some bindings are counted one by one, before they are sorted."""
 
 
 def sets_of_hosts(worlds: Worlds, binding: AclBinding) -> int:
@@ -186,23 +209,37 @@ class _OfType:
         found = self._by_principal.get(principal)
         if found is None:
             own = (each for shelf in self._shelves for each in shelf.by_principal.get(principal, ()))
-            found = self._by_principal[principal] = _Bindings(own, self._codes, self.worlds)
+            found = self._by_principal[principal] = _Bindings(
+                own, self._for_any_name.get(principal, ()), self._codes, self.worlds
+            )
         return found
 
     @computed_once
     def _all(self) -> _Bindings:
-        own = (each for shelf in self._shelves for each in shelf.unsorted)
-        return _Bindings(own, self._codes, self.worlds)
+        every = (each for shelf in self._shelves for each in shelf.unsorted)
+        wide = list(chain.from_iterable(self._for_any_name.values()))
+        return _Bindings(every, wide, self._codes, self.worlds)
+
+    @computed_once
+    def _for_any_name(self) -> Mapping[str, list[AclBinding]]:
+        """The bindings for any name, by principal."""
+        found: dict[str, list[AclBinding]] = {}
+        for shelf in self._shelves:
+            for binding in chain(shelf.wildcard, shelf.empty_prefix, shelf.globs, shelf.unknown_patterns):
+                found.setdefault(binding.principal, []).append(binding)
+        return found
 
     @computed_once
     def _shared(self) -> _Bindings:
+        principals = (ANY_USER, *self._globs)
         own = (
             each
             for shelf in self._shelves
-            for principal in (ANY_USER, *self._globs)
+            for principal in principals
             for each in shelf.by_principal.get(principal, ())
         )
-        return _Bindings(own, self._codes, self.worlds)
+        wide = [each for principal in principals for each in self._for_any_name.get(principal, ())]
+        return _Bindings(own, wide, self._codes, self.worlds)
 
     @computed_once
     def _globs(self) -> list[str]:
@@ -322,7 +359,21 @@ class _OfType:
         if binding.pattern_type is PatternType.LITERAL:
             return above
         wide = max((self._wide_sessions(code) for code in codes), default=0)
-        return above + self._all.below(text) + wide * (1 + self._shared.below(text))
+        return above + self._all_below(text) + wide * (1 + self._shared.below(text))
+
+    def _all_below(self, text: str) -> int:
+        """Return how many patterns of bindings that stay are for names which begin with a text, for whomever."""
+        shelf, _ = self.worlds.shelves[self.resource_type]
+        if shelf is None:
+            return 0
+        globs = (each for each in shelf.globs if each.resource_name.startswith(text))
+        gone = (
+            each
+            for each in self.worlds.remove
+            if each.resource_type is self.resource_type and each.resource_name.startswith(text)
+        )
+        there = sum(1 for _ in shelf.beginning_with(text)) + sum(1 for _ in globs)
+        return there - sum(map(_is_parting, gone))
 
     def _above(self, text: str) -> int:
         """Return how many principals have a binding that stays and covers a name."""
