@@ -78,6 +78,16 @@ def test_the_acls_that_settle_an_answer_settle_it_with_others_and_without_some()
     assert few > CASES // 10
 
 
+def test_equal_findings_of_two_requests_have_one_hash() -> None:
+    one, two = (
+        authorize(ask(principal, "READ", "t"), AclIndex([allow("User:c", "READ", "t")])).findings
+        for principal in ("User:a", "User:b")
+    )
+
+    assert one == two
+    assert hash(one) == hash(two)
+
+
 def test_the_acls_of_a_type_are_in_scan_order() -> None:
     for seed in range(CASES):
         world, _ = (crowded_case if seed % 2 else random_case)(seed)
