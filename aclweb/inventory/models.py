@@ -250,7 +250,7 @@ class LogSource(models.Model):
 
 
 class OwnedNames(models.Model):
-    """Who owns a name of a cluster, or all names that begin so, and how they are labelled. No answer depends on it."""
+    """Who owns a name of a cluster, or all names that begin so, and how they are labelled. No access depends on it."""
 
     class Kind(models.TextChoices):
         TOPIC = "TOPIC", "topic"
