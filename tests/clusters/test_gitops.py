@@ -87,6 +87,7 @@ OF_MONGEY = deny("User:alice", "WRITE", "syslog", pattern="PREFIXED")
 OF_CONFLUENT = allow("User:sa-1", "CLUSTER_ACTION", "kafka-cluster", resource_type="CLUSTER")
 
 
+MANY_TAGS = "".join(f"%TAG !{number}! x\n" for number in range(200_000)) + "---\na: b\n"
 # Ten million values in some lines, where a word should be.
 BOMB = (
     "".join(
@@ -210,6 +211,7 @@ def test_an_acl_that_two_files_declare_is_one(folder):
         ("a.jsonl", '{"principal": "User:s"}\n', "a.jsonl:1: "),
         ("a.yaml", "a:\n  " + "[" * 200_000, "a.yaml: line 2 is nested more than 100 levels deep."),
         ("a.yaml", "# " + "x" * (8 << 20), "a.yaml: it has more than 8 MiB of YAML; part it into several files"),
+        ("a.yaml", MANY_TAGS, "a.yaml: more than 10,000 of its lines begin with %; leave such directives out."),
         ("a.yaml", BOMB, "a.yaml: its aliases unfold to more than 5,000,000 values; write them out."),
         ("a.yaml", "a: &a [*a]", "a.yaml: it is no YAML in line 1"),
         ("a.jsonl", "", "a.jsonl: it is empty; remove it if it is to declare nothing."),

@@ -18,15 +18,21 @@ MOST_MIB = 8
 MOST_LEVELS = 100
 MOST_VALUES = 5_000_000
 """Of one document with each alias written out."""
+MOST_DIRECTIVES = 10_000
+"""Of one file: the parser compares each that a document has with all others of it."""
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def documents(text: str) -> Iterator[Any]:
-    """Yield each document; raises yaml.YAMLError, and NotationError for what is too large, deep or unfolds too far."""
+    """Yield each document; raises yaml.YAMLError, and NotationError for what costs too much."""
     if len(text) > MOST_MIB << 20:
         raise NotationError(
             f"it has more than {MOST_MIB} MiB of YAML; part it into several files, or write it as JSON."
+        )
+    if sum(line.startswith("%") for line in text.splitlines()) > MOST_DIRECTIVES:
+        raise NotationError(
+            f"more than {MOST_DIRECTIVES:,} of its lines begin with %; leave such directives out."
         )
     _check_levels(text)
     for document in yaml.load_all(text, Loader=_LOADER):
