@@ -36,6 +36,12 @@ def test_each_operation_says_what_it_means_also_in_a_part_that_came_later(read, 
     assert told().startswith("Fetch records of a topic")
 
 
+def test_only_where_scripts_run_each_operation_is_said_to_have_its_meaning(ada, window):
+    told = [window(ada, "/words/", scripts=runs).locator(".lead").inner_text() for runs in (True, False)]
+
+    assert ["point at an operation" in lead for lead in told] == [True, False]
+
+
 def test_the_keys_are_listed_when_somebody_asks_and_the_page_stays(read, ada, window):
     page = window(ada, f"{read}/topics/")
 
