@@ -16,10 +16,10 @@ with loading.without_garbage_collection():
 storage.refuse_a_newer_database()
 
 # Only after the site is set up can its models be imported.
-from aclweb.insights import denial_causes  # noqa: E402
+from aclweb.insights import denial_causes, principals  # noqa: E402
 from aclweb.inventory.access import prepare  # noqa: E402
 from aclweb.inventory.current import warming  # noqa: E402
 from aclweb.web.shell import liveness  # noqa: E402
 
-warming.start(prepare, beside=[denial_causes.prepare])
+warming.start(prepare, principals.prepare, beside=[denial_causes.prepare])
 liveness.watch()

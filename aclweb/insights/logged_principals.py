@@ -6,7 +6,7 @@ add up every request of the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -37,10 +37,21 @@ class LoggedUse:
     last_at: datetime
 
 
-def logged_principals(load: Load) -> Mapping[str, LoggedUse]:
-    """Return each principal of the log; one query, or two where the load has not kept them."""
-    kept = LoggedPrincipal.objects.filter(load=load).values_list(*_FIELDS)
-    return {principal: LoggedUse(*rest) for principal, *rest in kept or _counted(load)}
+def logged_principals(load: Load, among: Collection[str] | None = None) -> Mapping[str, LoggedUse]:
+    """Return each principal of the log; one query, or two where the load has not kept them.
+
+    among: at least those of these, who are few; a query more where it has none of them.
+    """
+    kept = LoggedPrincipal.objects.filter(load=load)
+    if among is not None:
+        found = kept.filter(principal__in=among).values_list(*_FIELDS)
+        if found or kept.exists():
+            return _by_name(found)
+    return _by_name(kept.values_list(*_FIELDS) or _counted(load))
+
+
+def _by_name(rows: Iterable[tuple[Any, ...]]) -> Mapping[str, LoggedUse]:
+    return {principal: LoggedUse(*rest) for principal, *rest in rows}
 
 
 def keep_principals(fresh: Load) -> None:

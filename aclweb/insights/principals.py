@@ -9,9 +9,11 @@ compare principals as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 from aclweb.acl.logged import Evidence
 from aclweb.acl.model import (
@@ -33,7 +35,7 @@ from aclweb.insights.unused import NO_LOG, evidence_of, principals_of_younger_ac
 from aclweb.inventory.access import TopicReach, TopicReaches, topic_reaches
 from aclweb.inventory.current import ClusterView, broker_settings, in_force
 from aclweb.inventory.details import KnownToBrokers, is_known_to_brokers, known_to_brokers
-from aclweb.inventory.lists import names_known
+from aclweb.inventory.lists import LazyRows, names_known
 from aclweb.inventory.models import Cluster
 
 ORPHANED, NEVER_SEEN, DENIED = "orphaned", "never-seen", "denied"
@@ -41,6 +43,8 @@ READS_ALL, WRITES_ALL = "reads-all", "writes-all"
 NO_ACL, NO_LOGIN, GONE = "no-acl", "no-login", "gone"
 _KAFKAS_TYPE = "User"
 MARKS = (ORPHANED, NEVER_SEEN, DENIED, WRITES_ALL, READS_ALL, NO_ACL, NO_LOGIN, GONE)
+_Answer = TypeVar("_Answer")
+_FEW = 500  # of whom the log is asked by name
 _WORDS = {DetailKind.SCRAM_USERS: "scram", DetailKind.QUOTAS: "quota", DetailKind.TOKENS: "token"}
 
 
@@ -95,18 +99,6 @@ class ListedPrincipal:
 
 FIELDS = tuple(ListedPrincipal("", 0, 0, False, None, None, ()).as_dict())
 
-# What each sort compares; None comes last either way.
-_SORTS: Mapping[str, Callable[[ListedPrincipal], Any]] = {
-    "principal": lambda row: row.principal,
-    "acls": lambda row: row.acls,
-    "denies": lambda row: row.denies,
-    "reads": lambda row: row.reach.reads if row.reach else None,
-    "writes": lambda row: row.reach.writes if row.reach else None,
-    "last-seen": lambda row: row.use.last_at if row.use else None,
-    "denials": lambda row: row.use.denied_7 if row.use else 0,
-}
-SORTS = tuple(_SORTS)
-
 
 @dataclass(frozen=True)
 class PrincipalFilters:
@@ -155,20 +147,32 @@ class PrincipalList:
 
 
 def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFilters()) -> PrincipalList:
-    """Return the principals of a cluster that the filters let through; at most eight queries."""
-    view = in_force(cluster)
-    facts = _Facts.of(view)
-    text = filters.text.casefold()
-    named = sorted({*view.principals, *facts.logged, *facts.listed.by_principal})
-    rows = [facts.row(principal) for principal in named if text in principal.casefold()]
+    """Return the principals of a cluster that the filters let through; at most eight queries, and one for a page.
+
+    A row is made when it is asked for; the marks of everybody are worked out once.
+    """
+    facts = _Facts.of(in_force(cluster))
+    markings = facts.everybody.markings
+    names = facts.everybody.names
+    if text := filters.text.casefold():
+        names = tuple(principal for principal in names if text in principal.casefold())
+    number = Counter(map(markings.__getitem__, names))
+    chosen: Sequence[str] = names
+    if filters.mark or filters.sort:
+        chosen = facts.kept(filters, lambda: _chosen(facts, names, filters))
     return PrincipalList(
-        rows=_sorted((row for row in rows if not filters.mark or filters.mark in row.marks), filters.sort),
-        count=len(rows),
-        marked=tuple(facts.marked(mark, rows) for mark in MARKS),
+        rows=LazyRows(len(chosen), lambda start, stop: facts.rows(chosen[start:stop])),
+        count=len(names),
+        marked=tuple(facts.marked(mark, number) for mark in MARKS),
         load=facts.load,
         evidence=facts.evidence,
         topics=facts.reaches.topics if facts.reaches else None,
     )
+
+
+def prepare(view: ClusterView) -> None:
+    """Work out the marks of all principals, before anybody waits for it."""
+    _ = _Facts.of(view).everybody
 
 
 def knows_principal(view: ClusterView, principal: str) -> bool:
@@ -192,59 +196,149 @@ def is_logged(load: Load | None, principal: str) -> bool:
     return load is not None and requests_of(load, principal=principal).exists()
 
 
-def _sorted(rows: Iterable[ListedPrincipal], sort: str) -> list[ListedPrincipal]:
-    if not sort:
-        return list(rows)
+def _chosen(facts: _Facts, principals: Sequence[str], filters: PrincipalFilters) -> Sequence[str]:
+    if filters.mark:
+        markings = facts.everybody.markings
+        principals = [principal for principal in principals if filters.mark in markings[principal].marks]
+    return _sorted(facts, principals, filters.sort) if filters.sort else principals
+
+
+def _sorted(facts: _Facts, principals: Sequence[str], sort: str) -> list[str]:
     worth = _SORTS[sort.removeprefix("-")]
-    known: list[ListedPrincipal] = []
-    unknown: list[ListedPrincipal] = []
-    for row in rows:
-        (unknown if worth(row) is None else known).append(row)
-    return [*sorted(known, key=worth, reverse=sort.startswith("-")), *unknown]
+    known: list[tuple[Any, str]] = []
+    unknown: list[str] = []
+    for principal in principals:
+        value = worth(facts, principal)
+        if value is None:
+            unknown.append(principal)
+        else:
+            known.append((value, principal))
+    known.sort(key=itemgetter(0), reverse=sort.startswith("-"))
+    return [*(principal for _, principal in known), *unknown]
+
+
+class _Marking(NamedTuple):
+    """What a row says of marks: see ListedPrincipal."""
+
+    marks: tuple[str, ...]
+    left_out: tuple[str, ...]
+    is_young: bool
+
+
+class _Everybody(NamedTuple):
+    """All principals in their order, and the marks of each; few markings differ, and equal ones are one object."""
+
+    names: tuple[str, ...]
+    markings: Mapping[str, _Marking]
 
 
 @dataclass(frozen=True)
 class _Facts:
     """What the rows are made of.
 
-    younger: for each principal, how many of its ACLs are younger than the window. types: those of principals that are
-    one client each; None where the authorizer is known to compare principals as they are, so that all are.
+    younger: for each principal, how many of its ACLs are younger than the window. compares_whole: whether the
+    authorizer is known to compare principals as they are.
     """
 
     view: ClusterView
     reaches: TopicReaches | None
     load: Load | None
     evidence: Evidence
-    logged: Mapping[str, LoggedUse]
     younger: Mapping[str, int]
-    types: frozenset[str] | None
+    compares_whole: bool
     listed: KnownToBrokers
 
     @classmethod
     def of(cls, view: ClusterView) -> _Facts:
         load = current_load(view.cluster)
         evidence = evidence_of(load)
-        logged = logged_principals(load) if load else {}
         return cls(
             view,
             topic_reaches(view),
             load,
             evidence,
-            logged,
             _younger(view, evidence),
-            None if broker_settings.authorizer(view.cluster).is_sure else _types_of(logged),
+            broker_settings.authorizer(view.cluster).is_sure,
             known_to_brokers(view),
         )
+
+    @computed_once
+    def logged(self) -> Mapping[str, LoggedUse]:
+        """Each principal of the log."""
+        return logged_principals(self.load) if self.load else {}
+
+    @computed_once
+    def types(self) -> frozenset[str] | None:
+        """Those of principals that are one client each; None where all are."""
+        return None if self.compares_whole else _types_of(self.logged)
+
+    @computed_once
+    def everybody(self) -> _Everybody:
+        """All principals with their marks."""
+        return self.kept("everybody", self._everybody, lasting=True)
+
+    def kept(self, what: Hashable, work_out: Callable[[], _Answer], *, lasting: bool = False) -> _Answer:
+        """Return an answer about all principals that is worked out once for all that it depends on."""
+        if not self.listed.is_settled:
+            return work_out()
+        question = (
+            what,
+            self.view.settings,
+            self.reaches is None,
+            self.load and (self.load.pk, self.load.loaded_at),
+            self.evidence.start,
+            self.why_not_seen,
+            self.compares_whole,
+            self.listed.read,
+            self.listed.why_gone_unknown,
+            self.listed.why_no_login_unknown,
+        )
+        return self.view.loaded.remember(("principals", question), work_out, lasting=lasting)
+
+    def _everybody(self) -> _Everybody:
+        names = tuple(sorted({*self.view.principals, *self.logged, *self.listed.by_principal}))
+        same: dict[_Marking, _Marking] = {}
+        markings = {}
+        for principal in names:
+            marking = self._marking(principal)
+            markings[principal] = same.setdefault(marking, marking)
+        return _Everybody(names, markings)
 
     @computed_once
     def why_not_seen(self) -> str:
         """Why the log cannot tell that somebody was not seen; empty where it can."""
         return self.evidence.why_not[PermissionType.ALLOW]
 
-    def row(self, principal: str) -> ListedPrincipal:
-        """Return one principal with its marks."""
+    def rows(self, principals: Sequence[str]) -> list[ListedPrincipal]:
+        """Return these principals with their marks; a query where they are few, and the log was not asked of all."""
+        uses = self._uses(principals)
+        return [self._row(principal, uses.get(principal)) for principal in principals]
+
+    def _uses(self, principals: Sequence[str]) -> Mapping[str, LoggedUse]:
+        if self.load is None or "logged" in self.__dict__ or len(principals) > _FEW:
+            return self.logged
+        return logged_principals(self.load, principals)
+
+    def _row(self, principal: str, use: LoggedUse | None) -> ListedPrincipal:
         loaded = self.view.loaded
-        acls = loaded.by_principal[principal]
+        marks, left_out, is_young = self.everybody.markings[principal]
+        return ListedPrincipal(
+            principal,
+            loaded.by_principal[principal],
+            loaded.denies_by_principal[principal],
+            principal in self.view.settings.super_users,
+            self.reaches.of(principal) if self.reaches else None,
+            use,
+            marks,
+            left_out,
+            is_young,
+            self.load is not None,
+            not self.why_not_seen,
+            self.listed.by_principal.get(principal, frozenset()),
+        )
+
+    def _marking(self, principal: str) -> _Marking:
+        acls = self.view.loaded.by_principal[principal]
         is_super_user = principal in self.view.settings.super_users
         reach = self.reaches.of(principal) if self.reaches else None
         use = self.logged.get(principal)
@@ -263,20 +357,7 @@ class _Facts:
             marks.append(NO_LOGIN)
         if principal in self.listed.gone:
             marks.append(GONE)
-        return ListedPrincipal(
-            principal,
-            acls,
-            loaded.denies_by_principal[principal],
-            is_super_user,
-            reach,
-            use,
-            tuple(marks),
-            tuple(left_out),
-            is_young,
-            self.load is not None,
-            not self.why_not_seen,
-            self.listed.by_principal.get(principal, frozenset()),
-        )
+        return _Marking(tuple(marks), tuple(left_out), is_young)
 
     def _cannot_log_in(self, principal: str, *, is_super_user: bool) -> bool:
         """Whether no client can log in as this principal of an ACL; super users may be brokers."""
@@ -305,17 +386,17 @@ class _Facts:
             return False
         return parts[0] not in self.types or WILDCARD in parts[1]
 
-    def marked(self, mark: str, rows: Sequence[ListedPrincipal]) -> Marked:
-        """Return how many of these rows have a mark, and in words what it means."""
-        why_not, sentence = self._told(mark, rows)
+    def marked(self, mark: str, markings: Mapping[_Marking, int]) -> Marked:
+        """Return how many of these have a mark, and in words what it means."""
+        why_not, sentence = self._told(mark, markings)
         if why_not:
             return Marked(mark, None, f"Cannot tell: {why_not[:1].lower()}{why_not[1:].rstrip('.')}.")
-        return Marked(mark, sum(mark in row.marks for row in rows), sentence)
+        return Marked(mark, sum(number for each, number in markings.items() if mark in each.marks), sentence)
 
-    def _told(self, mark: str, rows: Sequence[ListedPrincipal]) -> tuple[str, str]:
+    def _told(self, mark: str, markings: Mapping[_Marking, int]) -> tuple[str, str]:
         """Return why nobody can tell who has a mark, and otherwise what it means."""
         if mark in (ORPHANED, NEVER_SEEN):
-            return self.why_not_seen, "" if self.why_not_seen else self._unseen_words(mark, rows)
+            return self.why_not_seen, "" if self.why_not_seen else self._unseen_words(mark, markings)
         if mark == NO_ACL:
             return (
                 "",
@@ -346,7 +427,7 @@ class _Facts:
             f"({self.reaches.topics:,}), from some host at least."
         )
 
-    def _unseen_words(self, mark: str, rows: Sequence[ListedPrincipal]) -> str:
+    def _unseen_words(self, mark: str, markings: Mapping[_Marking, int]) -> str:
         if mark == ORPHANED:
             first = (
                 f"ACLs name them, they are no declared super users, and no request of theirs was logged "
@@ -359,9 +440,9 @@ class _Facts:
                 f"The whole log, from {self.load.first_at:%Y-%m-%d} on, has no request of theirs: "
                 "as far as it tells, they never authenticated."
             )
-        left_out = [row for row in rows if mark in row.left_out]
-        young = sum(row.is_young for row in left_out)
-        several = len(left_out) - young
+        left_out = {each: number for each, number in markings.items() if mark in each.left_out}
+        young = sum(number for each, number in left_out.items() if each.is_young)
+        several = sum(left_out.values()) - young
         if young:
             first += (
                 f" {number_of(young, 'principal', 'principals')} whose ACLs are all younger than "
@@ -373,6 +454,19 @@ class _Facts:
                 f"{'is' if several == 1 else 'are'} left out, since the authorizer is not known to be Kafka's own."
             )
         return first
+
+
+# What each sort compares; None comes last either way.
+_SORTS: Mapping[str, Callable[[_Facts, str], Any]] = {
+    "principal": lambda _, principal: principal,
+    "acls": lambda facts, principal: facts.view.loaded.by_principal[principal],
+    "denies": lambda facts, principal: facts.view.loaded.denies_by_principal[principal],
+    "reads": lambda facts, principal: facts.reaches.of(principal).reads if facts.reaches else None,
+    "writes": lambda facts, principal: facts.reaches.of(principal).writes if facts.reaches else None,
+    "last-seen": lambda facts, principal: use.last_at if (use := facts.logged.get(principal)) else None,
+    "denials": lambda facts, principal: use.denied_7 if (use := facts.logged.get(principal)) else 0,
+}
+SORTS = tuple(_SORTS)
 
 
 def _types_of(logged: Iterable[str]) -> frozenset[str]:

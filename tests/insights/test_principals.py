@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from aclweb.acl.model import AclError
+from aclweb.insights import principals
 from aclweb.insights.load import load
 from aclweb.insights.logged_principals import LoggedUse, logged_principals
 from aclweb.insights.models import LoggedPrincipal
@@ -16,8 +17,10 @@ from aclweb.insights.principals import (
     WRITES_ALL,
     PrincipalFilters,
     listed_principals,
+    prepare,
 )
 from aclweb.inventory.access import TopicReach
+from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
@@ -220,6 +223,37 @@ def test_marks_are_counted_among_the_names_with_the_text(given):
 
     assert [row.principal for row in found.rows] == ["User:stranger"]
     assert found.of(DENIED).count == found.count == 1
+
+
+def test_marks_are_worked_out_once_and_a_page_makes_its_own_rows_alone(given, monkeypatch):
+    fresh = given(requests=REQUESTS)
+    prepare(in_force(fresh.cluster))
+    marked, made = [], []
+    marking, row = principals._Facts._marking, principals._Facts._row
+    monkeypatch.setattr(principals._Facts, "_marking", lambda *of: marked.append(1) or marking(*of))
+    monkeypatch.setattr(principals._Facts, "_row", lambda *of: made.append(of[1]) or row(*of))
+
+    for filters in (PrincipalFilters(), PrincipalFilters(sort="-acls"), PrincipalFilters(mark=DENIED)):
+        found = listed_principals(fresh.cluster, filters)
+        assert [each.principal for each in found.rows[:2]] == made
+        assert found.rows[1] == list(found.rows)[1]
+        made.clear()
+    assert marked == []
+
+    anew = given(requests=REQUESTS[:2])
+    rows = by_name(listed_principals(anew.cluster))
+    assert "User:stranger" not in rows
+    assert len(marked) == len(rows)
+
+
+def test_a_page_asks_the_log_for_its_own_principals(given):
+    fresh = given(requests=REQUESTS)
+    every = logged_principals(fresh)
+
+    assert logged_principals(fresh, ["User:bob", "User:eve"]) == {"User:bob": every["User:bob"]}
+    assert logged_principals(fresh, ["User:eve"]) == {}
+    LoggedPrincipal.objects.all().delete()
+    assert logged_principals(fresh, ["User:bob"])["User:bob"] == every["User:bob"]
 
 
 @pytest.mark.parametrize("wrong", [{"mark": "idle"}, {"sort": "size"}])

@@ -58,7 +58,7 @@ _PAST_KEPT = 4  # revisions of the past in memory, over all clusters
 # Answers in memory for one revision. At 100,000 ACLs one takes a megabyte: enough for a page and what is
 # clicked on it, and no more.
 _ANSWERS_KEPT = 24
-_LASTING_KEPT = 8  # of those that each page of some list needs; they depend on the authorizer settings alone
+_LASTING_KEPT = 9  # of those that each page of some list needs; they depend on the authorizer settings alone
 
 TOPIC, GROUP = ResourceType.TOPIC.name, ResourceType.GROUP.name
 

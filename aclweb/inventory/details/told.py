@@ -132,7 +132,7 @@ class KnownToBrokers:
     by_principal: why each is known. gone: those who were SCRAM users until then, and neither are now nor own a token.
     why_gone_unknown: why nobody can tell who is none any more. why_no_login_unknown: why nobody can tell of a principal
     that it cannot log in; empty where whoever is no SCRAM user and owns no token cannot. at: when the SCRAM users were
-    listed. read: tells the principals from those of another read.
+    listed. read: tells the principals from those of another read. is_settled: whether no list is being stored just now.
     """
 
     by_principal: Mapping[str, frozenset[DetailKind]]
@@ -141,6 +141,7 @@ class KnownToBrokers:
     why_no_login_unknown: str
     at: datetime | None
     read: Hashable
+    is_settled: bool
 
     def can_log_in(self, principal: str) -> bool:
         """Whether it is a SCRAM user or owns a token."""
@@ -179,6 +180,7 @@ def known_to_brokers(view: ClusterView) -> KnownToBrokers:
         _why_no_login_unknown(cluster, lists),
         lists[DetailKind.SCRAM_USERS].at,
         question if may_keep else object(),
+        may_keep,
     )
 
 
