@@ -271,6 +271,9 @@ class Crawl:
             return ""
         if name == "address" and path.endswith("/move/"):
             return "zk.example:2181"
+        # What was never read has no revision to ask of.
+        if name == "as_of" and path.startswith("/c/never/"):
+            return ""
         if name == "text" and path.endswith("/file/"):
             return LISTING
         return TYPED.get(name, "")
