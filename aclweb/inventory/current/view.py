@@ -484,16 +484,24 @@ def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterator[AclBinding]:
     return _bindings(rows, str)
 
 
+class _Texts(dict[str, str]):
+    """The text of each that a column holds, read when it is first asked for."""
+
+    def __init__(self, read: Callable[[str], str]) -> None:
+        self._read = read
+
+    def __missing__(self, stored: str) -> str:
+        text = self[stored] = self._read(stored)
+        return text
+
+
 def _bindings(rows: Iterable[tuple[str, ...]], read: Callable[[str], str]) -> Iterator[AclBinding]:
     """Yield a binding for each row. read: what makes a text of what is in its columns; each is read once."""
-    texts: dict[str, str] = {}
+    texts = _Texts(read)
     # An enum's own look-up by name is Python code, and there are four for each row.
     types, patterns = dict(ResourceType.__members__), dict(PatternType.__members__)
     operations, permissions = dict(Operation.__members__), dict(PermissionType.__members__)
     for kind, name, pattern, principal, host, operation, permission in rows:
-        for text in (name, principal, host):
-            if text not in texts:
-                texts[text] = read(text)
         yield AclBinding(
             types[kind],
             texts[name],
