@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -137,6 +137,30 @@ def test_a_sync_that_another_one_overtakes_while_it_stores_is_dropped(cluster, s
     )
     assert told(cluster)["in force"] == frozenset(BEFORE[:4])
     assert StoredAcl.objects.count() == len(BEFORE)
+
+
+def test_rows_are_prepared_before_the_transaction_that_stores_them(cluster, small_batches, monkeypatch):
+    """On SQLite nobody else can write while it is open."""
+    turns, prepared_in = [], []
+    in_turn, prepared = staging.in_turn, staging.prepared
+
+    @contextmanager
+    def turn():
+        with in_turn():
+            turns.append(1)
+            yield
+        turns.pop()
+
+    def watched(model, fields, rows):
+        for row in prepared(model, fields, rows):
+            prepared_in.append(len(turns))
+            yield row
+
+    monkeypatch.setattr(staging, "in_turn", turn)
+    monkeypatch.setattr(staging, "prepared", watched)
+    sync(cluster, client=Answers(AFTER))
+
+    assert prepared_in == [0] * len(AFTER)
 
 
 def test_a_transaction_stores_no_more_rows_than_one_batch(cluster, monkeypatch):

@@ -21,7 +21,7 @@ def covered(
     everything = (0, len(names))
     if binding.pattern_type is PatternType.UNKNOWN:
         yield everything
-    elif binding.pattern.is_wildcard and settings.wildcard_skips_starred_names:
+    elif binding.has_wildcard_pattern and settings.wildcard_skips_starred_names:
         # Not the names that begin with an asterisk and go on.
         first, last = span(names, WILDCARD, PatternType.PREFIXED)
         yield 0, first + (first < last and names[first] == WILDCARD)

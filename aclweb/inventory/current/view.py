@@ -11,6 +11,7 @@ the past comes with what was declared then.
 from __future__ import annotations
 
 import datetime
+import sys
 import threading
 import time
 from bisect import bisect_left
@@ -351,11 +352,21 @@ def span(names: tuple[str, ...], pattern_name: str, pattern_type: PatternType) -
         start = bisect_left(names, pattern_name)
         return start, start + (start < len(names) and names[start] == pattern_name)
     if pattern_type is PatternType.PREFIXED:
-        length = len(pattern_name)
         start = bisect_left(names, pattern_name)
-        # Sorted by whole names is sorted by their beginnings too.
-        return start, bisect_left(names, True, lo=start, key=lambda name: name[:length] > pattern_name)
+        return start, _end_of_prefix(names, pattern_name, start)
     return 0, 0
+
+
+def _end_of_prefix(names: tuple[str, ...], prefix: str, start: int) -> int:
+    """Return the place after the last name with this prefix, which all begin at `start`."""
+    if start == len(names) or not names[start].startswith(prefix):
+        return start
+    before, last = prefix[:-1], ord(prefix[-1]) if prefix else sys.maxunicode
+    if last < sys.maxunicode:  # the next text of this length sorts after all that begin with the prefix
+        return bisect_left(names, before + chr(last + 1), lo=start)
+    length = len(prefix)
+    # Sorted by whole names is sorted by their beginnings too.
+    return bisect_left(names, True, lo=start, key=lambda name: name[:length] > prefix)
 
 
 def forget() -> None:
