@@ -55,7 +55,7 @@ CONNECTOR = "connector"
 EVERYDAY = ("4.4.0", "4.3.1", "3.9.2", COMPILER, CONNECTOR)
 """What the tests use. The compiler is for a Java that has none, which they also try where this one has one."""
 
-THOROUGH = ("4.1.2",)
+THOROUGH = ("4.1.1",)
 """What thorough tests use beside it: a broker of a version in between."""
 
 LOCKS = Path(__file__).resolve().parents[1] / "requirements" / "kafka"

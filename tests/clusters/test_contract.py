@@ -113,7 +113,7 @@ def kafka43(tmp_path_factory) -> Iterator[KafkaBroker]:
 @pytest.fixture(scope="module")
 def kafka41(tmp_path_factory) -> Iterator[KafkaBroker]:
     need_java()
-    with KafkaBroker(tmp_path_factory.mktemp("kafka41"), need_jars("4.1.2"), users=USERS) as started:
+    with KafkaBroker(tmp_path_factory.mktemp("kafka41"), need_jars("4.1.1"), users=USERS) as started:
         yield started
 
 
