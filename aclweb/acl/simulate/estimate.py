@@ -164,11 +164,15 @@ class _Bindings:
         """Return how many patterns of bindings that stay are for names which begin with a text."""
         self._asked_below += 1
         if self._asked_below > _SORTED_ASKED:
-            start, end = self._sorted.range_of(prefix)
-            return end - start
+            return self.sorted_below(prefix)
         touching = self._worlds.touching
         near = (each for each in self._bindings if each.resource_name.startswith(prefix))
         return sum(_is_parting(each) and each not in touching for each in near)
+
+    def sorted_below(self, prefix: str) -> int:
+        """Return the same, by all names in order."""
+        start, end = self._sorted.range_of(prefix)
+        return end - start
 
 
 def _is_parting(binding: AclBinding) -> bool:
@@ -176,7 +180,7 @@ def _is_parting(binding: AclBinding) -> bool:
 
 
 _SORTED_ASKED = 4
-"""So often some bindings are counted one by one, before they are sorted."""
+"""So often some bindings are counted one by one before all of them are sorted."""
 
 
 def sets_of_hosts(worlds: Worlds, binding: AclBinding) -> int:
@@ -204,6 +208,7 @@ class _OfType:
         ]
         self._by_principal: dict[str, _Bindings] = {}
         self._known_above: dict[str, int] = {}
+        self._asked_of_all = 0
 
     def _of(self, principal: str) -> _Bindings:
         found = self._by_principal.get(principal)
@@ -363,6 +368,9 @@ class _OfType:
 
     def _all_below(self, text: str) -> int:
         """Return how many patterns of bindings that stay are for names which begin with a text, for whomever."""
+        self._asked_of_all += 1
+        if self._asked_of_all > _SORTED_ASKED:
+            return self._all.sorted_below(text)
         shelf, _ = self.worlds.shelves[self.resource_type]
         if shelf is None:
             return 0
