@@ -84,12 +84,18 @@ def clusters_to_request_on(user: User | AnonymousUser) -> QuerySet[Cluster]:
     return clusters.filter(pk__in=_grants_of(user).filter(role__gte=_NEEDED["request"]).values("cluster"))
 
 
-def cluster_or_404(user: User | AnonymousUser, slug: str, **columns: Any) -> Cluster:
+def cluster_or_404(
+    user: User | AnonymousUser, slug: str, *, with_options: bool = False, **columns: Any
+) -> Cluster:
     """Return the cluster, or raise Http404 where it does not exist for this person.
 
-    columns: what its row is to have beside its fields, as `annotate` takes it.
+    with_options: whether the caller asks how aclweb signs in there. columns: what its row is to have beside its
+    fields, as `annotate` takes it.
     """
-    cluster = visible_clusters(user).annotate(**columns).filter(slug=slug).first()
+    found = visible_clusters(user).annotate(**columns)
+    if with_options:
+        found = found.defer(None).defer("read_marks")
+    cluster = found.filter(slug=slug).first()
     if cluster is None:
         raise Http404(f"There is no cluster {slug!r} that you may look at.")
     return cluster

@@ -98,7 +98,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     Every draft has an address of its own, to which a form that was sent without htmx is led:
     so it survives Back, a new sign-in, and being sent to somebody.
     """
-    cluster = cluster_or_404(request.user, slug)
+    cluster = cluster_or_404(request.user, slug, with_options=True)
     assert isinstance(request.user, User)  # login_required
     data, fault = _sent(request)
     view = current.in_force(cluster, just_read=True)
