@@ -29,7 +29,8 @@ def demo(cluster, ada, signed_in, tmp_path):
 
 
 def rows_of(page) -> list[str]:
-    return re.findall(r"<tr>.*?</tr>", page.content.decode().partition("acl-rows")[2].partition("<tbody")[2])
+    rows = page.content.decode().partition("acl-rows")[2].partition("<tbody")[2]
+    return re.findall(r"<tr>.*?</tr>", rows, re.DOTALL)
 
 
 @pytest.mark.parametrize("query", ["", "?operation=READ", "?sort=principal&page=3"])

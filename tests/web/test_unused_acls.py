@@ -232,7 +232,7 @@ def test_each_column_of_the_log_is_under_the_link_that_sorts_by_it(used, page_of
     address = "/c/test-eu/acls/?sort=requests&columns=last-used"
     head, _, body = page_of(address).partition('<table class="table')[2].partition("</thead>")
     words = [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall(r"<th .*?</th>", head, re.DOTALL)]
-    cells = re.findall(r'<td class="([^"]*)"', body.split("<tr>")[1])
+    cells = re.findall(r'<td\sclass="([^"]*)"', body.split("<tr>")[1])
 
     assert words[1:-1] == ["Requests in 30 days", "Last used"]
     assert cells == ["requests", "last-used"]

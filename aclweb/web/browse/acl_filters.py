@@ -199,7 +199,8 @@ def _address(query: QueryDict) -> str:
         query.pop(name, None)
     for name in [name for name, value in query.items() if not value]:
         query.pop(name)
-    return f"?{query.urlencode()}"
+    # The names of columns stay apart by commas, which an address may hold: a page has dozens of these addresses.
+    return f"?{query.urlencode(safe='/,')}"
 
 
 def _spoken(name: str) -> str:

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-# Where a long name may break over two lines: after these. A short one stays in one piece.
-_BREAKS = frozenset(",.-_:/")
-_UP_TO_BREAK = re.compile(r"[^,.\-_:/]*[,.\-_:/]|[^,.\-_:/]+")
+# Where a long name may break over two lines: after these. A short one stays in one piece. Between a hyphen and a
+# letter browsers break by themselves.
+_BREAK = re.compile(r"(?<=[,._:/])(?=.)|(?<=-)(?=[^A-Za-z])", re.DOTALL)
 _MAY_BREAK = SafeString("<wbr>")
 _SHORT = 24
 
@@ -54,7 +54,7 @@ def marked_up(text: str, *, is_name: bool = True) -> SafeString:
     edged = _spaces_at_the_ends(text) if is_name else frozenset()
     breaks = is_name and len(text) > _SHORT
     if not edged and text.isprintable():
-        parts = _UP_TO_BREAK.findall(text) if breaks else [text]
+        parts = _BREAK.split(text) if breaks else [text]
         return format_html_join(_MAY_BREAK, "{}", ((part,) for part in parts))
     pieces: list[SafeString] = []
     plain: list[str] = []
@@ -65,7 +65,7 @@ def marked_up(text: str, *, is_name: bool = True) -> SafeString:
             pieces.append(format_html('<span class="escape">{}</span>', code_point(letter)))
         else:
             plain.append(letter)
-            if breaks and letter in _BREAKS and place < len(text) - 1:
+            if breaks and _BREAK.match(text, place + 1):
                 pieces.append(format_html("{}<wbr>", "".join(plain)))
                 plain = []
     pieces.append(conditional_escape("".join(plain)))
