@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, timedelta
 
 import pytest
+from django.db import connection
 
 from aclweb.acl.logged.evidence import NO_HOURS
 from aclweb.acl.notation.files import binding_key
@@ -339,3 +340,16 @@ def test_a_log_at_info_is_the_reason_to_call_nothing_unused(given, read_cluster)
     given(levels={"b2": "INFO"}, coverage=[*log_days("b1"), *log_days("b2", permit_hours=())])
 
     assert coverage(read_cluster).reason == "b2 is declared to log denials only (INFO)"
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="asks SQLite how it would search")
+def test_acls_are_dated_by_the_index_of_their_keys(given):
+    cluster = given().cluster
+    keys = [binding_key(binding) for binding in BINDINGS]
+    sync(cluster, client=FakeCluster(BINDINGS[1:], topics=["orders"]))
+    cluster.refresh_from_db()
+
+    found = {key: number for key, _, number, _ in unused.dated(cluster, keys)}
+
+    assert found == dict.fromkeys(keys[1:], 1)
+    assert "one_row_an_acl_in_force (cluster_id=? AND key=?)" in unused.dated(cluster, keys).explain()

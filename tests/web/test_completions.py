@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
@@ -54,6 +56,19 @@ def test_names_that_begin_with_the_text_come_before_words_and_others():
     assert known.containing("orders", 9) == ["orders", "Orders.x", "orders.eu", "b.orders", "reorders"]
     assert known.containing("ORDERS", 2) == ["Orders.x", "orders"]
     assert known.containing("nothing", 9) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_names_that_begin_with_the_text_are_those_that_a_look_at_each_finds(seed):
+    dice = Random(seed)
+    word = "".join(dice.choice("abAB.\u00df\u0130") for _ in range(dice.randrange(1, 3)))
+    some = {"".join(dice.choice("abAB.\u00df\u0130s") for _ in range(dice.randrange(6))) for _ in range(60)}
+
+    found = KnownNames(some).containing(word, 4)
+
+    beginning = [name for name in sorted(some) if name.casefold().startswith(word.casefold())][:4]
+    expected = [word, *(name for name in beginning if name != word)][:4] if word in some else beginning
+    assert found[: len(expected)] == expected
 
 
 def test_the_same_name_is_first_however_many_begin_with_it():

@@ -142,7 +142,8 @@ def _left(counts: Mapping[str, int], dismissed: Mapping[str, int]) -> dict[str, 
 def _dismissed(runs: Collection[int]) -> Mapping[int, Mapping[str, int]]:
     """Return the numbers of COUNTED for what is dismissed of these runs, by the run's primary key."""
     found: dict[int, list[StoredFinding]] = {run: [] for run in runs}
-    dismissed = StoredFinding.objects.filter(search__in=runs, dismissed_until__gte=today())
+    # In no order: in that of their places all findings would be read, and not only those that are dismissed.
+    dismissed = StoredFinding.objects.filter(search__in=runs, dismissed_until__gte=today()).order_by()
     for each in dismissed.only("search_id", "rule", "severity", "can_go", "is_proposal"):
         found[each.search_id].append(each)
     return {run: counted((), each) for run, each in found.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import islice
+from heapq import nsmallest
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import ANY_USER, WILDCARD, ResourceType
@@ -23,6 +23,8 @@ class KnownNames:
         self._names = tuple(sorted(filter(_can_be_typed, names)))
         # Most names have no capital letters; these are kept once.
         self._folded = tuple(name if (small := name.casefold()) == name else small for name in self._names)
+        # The places of the names, in the order of these.
+        self._places = sorted(range(len(self._names)), key=self._folded.__getitem__)
 
     def containing(self, text: str, most: int) -> list[str]:
         """Return at most so many names that contain the text.
@@ -31,16 +33,17 @@ class KnownNames:
         name. Of many names that only contain it, those that are seen first.
         """
         wanted = text.casefold()
-        found = list(islice(self._beginning(wanted), most))
+        found = self._beginning(wanted, most) if wanted else list(self._names[:most])
         if len(found) < most and wanted:
             found += self._further(wanted, most - len(found))
         # The same name may be far behind in a long list of names that begin with it.
         return [text, *(name for name in found if name != text)][:most] if self._holds(text) else found
 
-    def _beginning(self, wanted: str) -> Iterator[str]:
-        return (
-            name for name, small in zip(self._names, self._folded, strict=True) if small.startswith(wanted)
-        )
+    def _beginning(self, wanted: str, most: int) -> list[str]:
+        places, folded = self._places, self._folded
+        start = bisect_left(places, wanted, key=folded.__getitem__)
+        end = bisect_left(places, True, lo=start, key=lambda place: not folded[place].startswith(wanted))
+        return [self._names[place] for place in nsmallest(most, places[start:end])]
 
     def _further(self, wanted: str, most: int) -> list[str]:
         words: list[str] = []
