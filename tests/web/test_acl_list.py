@@ -368,6 +368,15 @@ def test_a_column_that_is_none_is_reported_and_left_out(browser):
     assert "columns holds 'size'; use some of principal, resource," in text(page)
 
 
+def test_where_no_column_of_the_address_is_known_those_of_the_beginning_are_shown(browser):
+    at_first = heads(browser.get(LIST))
+
+    page = browser.get(LIST, {"columns": "all"})
+
+    assert heads(page) == at_first
+    assert "columns holds 'all'" in text(page)
+
+
 def test_the_column_that_sorts_is_shown_and_the_reason_where_nothing_is_known(browser):
     page = browser.get(LIST, {"columns": "host", "sort": "last-used"})
 

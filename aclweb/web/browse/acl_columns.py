@@ -67,7 +67,7 @@ def in_order(
 def asked(query: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the columns that the address asks for, in the list's order; and what is unknown.
 
-    The column that the list is sorted by is one of them.
+    Those of the beginning where it asks for none that there is. The column that the list is sorted by is one of them.
     """
     text = query.get(FIELD, "")
     wanted = set(text.split(",") if text else _AT_FIRST)
@@ -75,6 +75,8 @@ def asked(query: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         f"columns holds {name!r}; use some of {', '.join(name for name in _WORDS if name != _ALWAYS)}."
         for name in sorted(wanted - set(_WORDS))[:1]
     )
+    if wanted.isdisjoint(_WORDS):
+        wanted |= set(_AT_FIRST)
     wanted |= {_ALWAYS, query.get("sort", "").removeprefix("-")}
     return tuple(name for name in _WORDS if name in wanted), faults
 
