@@ -2,7 +2,7 @@ import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from aclweb.acl.model.vocabulary import AclError, ResourceType
+from aclweb.acl.model.vocabulary import AclBinding, AclError, ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.clusters import Known
 from aclweb.inventory.access import principal_access, topic_access
@@ -15,6 +15,7 @@ from aclweb.inventory.lists import (
     list_names,
     list_principals,
 )
+from aclweb.inventory.lists.listing import all_acls
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers, topics
@@ -34,6 +35,19 @@ EVERYTHING = [BOB, CHO, ANY, NO, GROUP, GONE]
 def cluster(cluster):
     sync(cluster, client=Answers(EVERYTHING, topics("orders.eu", "orders.us", "pay"), ["orders.eu"]))
     return cluster
+
+
+def test_acls_that_affect_a_name_are_told_from_others_by_their_names_first(cluster, monkeypatch):
+    others = [allow(f"User:u{number}", "READ", f"other{number}") for number in range(300)]
+    sync(cluster, client=Answers([*EVERYTHING, *others], topics("orders.eu")))
+    view = in_force(cluster)
+    hashed, hash_of = [], AclBinding.__hash__
+    with monkeypatch.context() as patch:
+        patch.setattr(AclBinding, "__hash__", lambda own: hashed.append(1) or hash_of(own))
+        listed = all_acls(view, AclListFilters(name="orders.eu", match="affects"))
+
+    assert set(listed) == {BOB, NO, GROUP, CHO, ANY}
+    assert len(hashed) <= 4 * len(listed)
 
 
 def found(cluster, **filters):

@@ -302,7 +302,9 @@ def _names_test(view: ClusterView, filters: AclListFilters) -> Callable[[AclBind
         if kind not in (ResourceType.ANY, ResourceType.UNKNOWN)
         for binding in view.index.affecting(Resource(kind, name), view.settings)
     )
-    return lambda binding: binding in affecting
+    # Its name first: the hash of a text is kept, and that of an ACL is worked out each time.
+    named = frozenset(binding.resource_name for binding in affecting)
+    return lambda binding: binding.resource_name in named and binding in affecting
 
 
 def begins_so(wanted: str, word_of_kafka: str) -> bool:
