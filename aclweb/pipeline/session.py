@@ -61,6 +61,7 @@ _PARTS = "spark.sql.shuffle.partitions"
 _MASTER = "spark.master"
 _STANDALONE = "spark://"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
 _PYTHON = "spark.pyspark.python"
 # A line of spark-defaults.conf: a key, then blanks, "=" or ":", then the value.
 _DEFAULT = re.compile(r"\s*(spark\.[^\s=:]+)\s*[=:\s]\s*(.*?)\s*")
@@ -374,6 +375,8 @@ def _start(
         # A minute passes until Spark gives a master up; what waits for its answer should not wait longer.
         settings["spark.rpc.lookupTimeout"] = "30s"
     settings |= given
+    if not given.get(_MASTER, THIS_MACHINE).startswith("local"):
+        settings[_EXECUTOR_OPTIONS] = _executor_options(given.get(_EXECUTOR_OPTIONS, ""), brief=short)
     ours = " ".join((f"-Dlog4j2.configurationFile={logging.as_uri()}", *options))
     settings[_JAVA_OPTIONS] = f"{ours} {_java_options(given.get(_JAVA_OPTIONS, ''), brief=short)}".rstrip()
     # The results depend on these, so nobody else sets them.
@@ -396,6 +399,14 @@ def _java_options(given: str, *, brief: bool) -> str:
         return f"{_LONG_JVM} {given}".rstrip()
     collector = () if _COLLECTOR.search(given) else (_BRIEF_COLLECTOR,)
     return " ".join(filter(None, (_BRIEF_JVM, *collector, given)))
+
+
+def _executor_options(given: str, *, brief: bool) -> str:
+    """Return the options of an executor's JVM, which compiles as the driver's does; given: as `_java_options` has it.
+
+    Where an executor has few cores, an optimising compiler takes them from Python's workers.
+    """
+    return f"{_BRIEF_JVM if brief else _LONG_JVM} {given}".rstrip()
 
 
 def _stop(spark: SparkSession) -> None:

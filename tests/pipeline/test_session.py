@@ -15,7 +15,7 @@ from pyspark import SparkConf
 from aclweb.pipeline.__main__ import main
 from aclweb.pipeline.environment import of_this_process
 from aclweb.pipeline.failures import cause_of, secrets_in
-from aclweb.pipeline.session import _given, _java, _java_options, part_for_cores
+from aclweb.pipeline.session import _executor_options, _given, _java, _java_options, part_for_cores
 from aclweb.runtime import java
 from aclweb.runtime.java import cache_folder
 from devstack.java import java_home
@@ -242,6 +242,16 @@ def test_a_jvm_is_given_one_collector_even_if_a_person_named_one(given):
     of_long_job = _java_options(given, brief=False)
     assert of_long_job.endswith(given)
     assert of_long_job.count("GC") == given.count("GC")
+
+
+@pytest.mark.parametrize("given", ["", "-XX:TieredStopAtLevel=4 -Dx=y"])
+def test_executors_compile_as_the_driver_does_unless_a_person_says_otherwise(given):
+    for brief in (True, False):
+        ours, of_driver = _executor_options(given, brief=brief), _java_options("", brief=brief)
+
+        assert set(ours.removesuffix(given).split()) <= set(of_driver.split())
+        assert ours.endswith(given)
+        assert ours != given
 
 
 @pytest.mark.parametrize("given", ["", "/somewhere/cache"])
