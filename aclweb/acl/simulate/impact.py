@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
-from typing import Any, overload
+from typing import Any
 
 from aclweb.acl.authorizer import Basis, Result
 from aclweb.acl.model import WILDCARD, AclBinding, Operation, Resource, ResourceType, computed_once
 from aclweb.acl.simulate.axes import EXACT, NameAxis, TextAxis
+from aclweb.acl.simulate.on_demand import OnDemand
 from aclweb.acl.simulate.sets import InOrder, Places, least, places_in, whole_of
 
 GAINS, LOSES, RECOVERED, DEPENDS = LISTS = ("gains", "loses", "recovered", "depends")
@@ -140,8 +141,8 @@ class Axes:
     hosts: TextAxis
 
 
-class Effects(Sequence[Effect]):
-    """The effects of one list, group by group; each is made when it is asked for."""
+class Effects(OnDemand[Effect]):
+    """The effects of one list, group by group."""
 
     def __init__(self, impact: Impact, change: str) -> None:
         self._impact, self._change = impact, change
@@ -149,28 +150,8 @@ class Effects(Sequence[Effect]):
     def __len__(self) -> int:
         return self._impact.counts[self._change]
 
-    def __iter__(self) -> Iterator[Effect]:
-        return self._between(0, len(self))
-
-    @overload
-    def __getitem__(self, place: int) -> Effect: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Effect, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Effect | tuple[Effect, ...]:
-        if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
-            if step < 0:
-                return tuple(self)[place]
-            return tuple(islice(self._between(start, stop), 0, None, step))
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        start = place % len(self)
-        return next(self._between(start, start + 1))
-
     def _between(self, start: int, stop: int) -> Iterator[Effect]:
-        """Yield the effects from one place to before another, without making those of earlier groups."""
+        """Yield the effects of some places without making those of earlier groups."""
         for group in self._impact.groups:
             if group.change != self._change:
                 continue
@@ -181,19 +162,9 @@ class Effects(Sequence[Effect]):
                 yield from islice(self._impact.effects_of(group), max(start, 0), stop)
             start, stop = start - count, stop - count
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Effects | tuple | list):
-            return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
-        return NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-class CoveredResources(Sequence[Resource]):
-    """Names of an impact, type by type; each is made when it is asked for."""
+class CoveredResources(OnDemand[Resource]):
+    """Names of an impact, type by type."""
 
     def __init__(self, axes: Mapping[ResourceType, NameAxis], covered: Mapping[ResourceType, int]) -> None:
         self._axes, self._covered = axes, covered
@@ -201,34 +172,13 @@ class CoveredResources(Sequence[Resource]):
     def __len__(self) -> int:
         return sum(names.bit_count() for names in self._covered.values())
 
-    def __iter__(self) -> Iterator[Resource]:
-        for kind, names in self._covered.items():
-            for _, name in self._axes[kind].classes(names):
-                yield Resource(kind, name)
-
-    @overload
-    def __getitem__(self, place: int) -> Resource: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Resource, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Resource | tuple[Resource, ...]:
-        if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
-            return tuple(islice(self, start, stop, step)) if step > 0 else tuple(self)[place]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        return next(islice(self, place % len(self), None))
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, CoveredResources | tuple | list):
-            return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
-        return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
+    def _between(self, start: int, stop: int) -> Iterator[Resource]:
+        every = (
+            Resource(kind, name)
+            for kind, names in self._covered.items()
+            for _, name in self._axes[kind].classes(names)
+        )
+        return islice(every, start, stop)
 
 
 ShownAcl = Callable[[ResourceType, int, bool], AclBinding]
