@@ -12,7 +12,7 @@ import pytest
 
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
-from aclweb.acl.simulate import ON_A_SITE, Budget, Names, TooCostly, simulate
+from aclweb.acl.simulate import ON_A_SITE, Budget, Names, TooCostly, estimate, simulate
 from aclweb.acl.simulate.budget import Cost, Meter
 from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny
@@ -65,6 +65,17 @@ def test_an_edit_costs_at_most_what_was_foreseen(seed: int) -> None:
                 )
             assert counted.steps <= counted.most.steps
             assert counted.differences <= counted.most.differences
+
+
+@each("seed", range(40 * SCALE))
+def test_as_much_is_foreseen_however_the_acls_near_one_are_counted(seed: int) -> None:
+    for delta, index, names, settings in cases(70_000 + seed):
+        foreseen = []
+        for counted_one_by_one in (0, 10**9):
+            with counting() as counted, patch.object(estimate, "_SORTED_ASKED", counted_one_by_one):
+                simulate(delta, index, names, settings, budget=BOUNDLESS)
+            foreseen.append(counted.most)
+        assert foreseen[0] == foreseen[1]
 
 
 EVERYONE = AuthorizerSettings(allow_everyone=True)
