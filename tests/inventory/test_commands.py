@@ -3,7 +3,7 @@ import re
 import time
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, get_commands, load_command_class
 
 from aclweb.acl.notation.files import read_acls, write_acls
 from aclweb.audit import trail
@@ -165,6 +165,22 @@ def test_an_export_as_of_an_earlier_revision_is_what_was_in_force_then(cluster, 
 
     assert set(read_acls(run(capsys, "export", "test-eu", "--as-of", "1"), source="-")) == {BOB}
     assert status_of("export", "test-eu", "--as-of", "9") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "word"),
+    [
+        ("owners", "--dry-run", "owners.csv"),
+        ("principal_names", "--dry-run", "names.csv"),
+        ("details", "--json", "quotas"),
+    ],
+)
+def test_an_option_may_stand_before_a_word_that_may_be_left_out(name, option, word):
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+
+    assert vars(parser.parse_args(["prod", option, word])) == vars(parser.parse_args(["prod", word, option]))
+    assert vars(parser.parse_args([option, "prod", word])) == vars(parser.parse_args(["prod", word, option]))
+    assert word not in vars(parser.parse_args(["prod", option])).values()
 
 
 def test_an_export_of_a_cluster_that_was_never_read_is_status_1(cluster):

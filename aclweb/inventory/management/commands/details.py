@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from aclweb.acl.model import ResourceType, number_of
 from aclweb.clusters import DetailKind, Known
@@ -26,6 +26,7 @@ from aclweb.inventory.details import (
     told_lists_and_groups,
 )
 from aclweb.inventory.lists import names_known
+from aclweb.inventory.management.any_order import AnyOrderCommand
 from aclweb.inventory.management.operator import cluster_named, on_a_line
 from aclweb.inventory.models import Cluster, StoredDetail, StoredGroup
 
@@ -33,7 +34,7 @@ GROUPS = "groups"
 _ROWS_AT_ONCE = 2000
 
 
-class Command(BaseCommand):
+class Command(AnyOrderCommand):
     help = "Print what the brokers of a cluster last told beside ACLs and names."
     requires_system_checks = []  # they load every page
 

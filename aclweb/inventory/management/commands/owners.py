@@ -8,14 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from aclweb.acl.model import NotationError
 from aclweb.inventory.admin import owners
+from aclweb.inventory.management.any_order import AnyOrderCommand
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 
 
-class Command(BaseCommand):
+class Command(AnyOrderCommand):
     help = "Print who owns which names of a cluster, or have exactly the rows of a file."
     requires_system_checks = []  # they load every page
 

@@ -9,14 +9,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from aclweb.acl.model import NotationError
 from aclweb.inventory.admin import principal_names
+from aclweb.inventory.management.any_order import AnyOrderCommand
 from aclweb.inventory.management.operator import at_the_shell, cluster_named
 
 
-class Command(BaseCommand):
+class Command(AnyOrderCommand):
     help = "Print what principals of a cluster are called, or have exactly the names of a file."
     requires_system_checks = []  # they load every page
 
