@@ -359,12 +359,13 @@ def test_a_name_prefix_of_a_role_counts_for_the_states_of_denials(page, cluster,
 def test_what_an_address_asks_for_and_nobody_knows_is_reported(page):
     client, _ = page
 
-    answer = client.get(PAGE, {"state": "odd", "days": "9", "sort": "x", "page": "z"})
+    answer = client.get(PAGE, {"state": "odd", "days": "9", "sort": "x", "page": "z", "owned": "Pay"})
 
     text = unescape(answer.content.decode())
     assert "state is 'odd'; use one of new, being-fixed, expected, fixed, ignored." in text
     assert "days is '9'; use one of 1, 7, 14, 30, all." in text
     assert "sort is 'x'; use one of weight, times, latest." in text
+    assert "owned is 'Pay'; use no." in text
     assert len(rows(text)) == len(REFUSED)
 
 

@@ -73,6 +73,10 @@ _CAUSE_WORDS = {
 _NEEDS_AN_ACL = ("group", "operation", "no-rule")
 
 
+def _one_of(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
+
+
 @dataclass(frozen=True)
 class Asked:
     """What the address asks for. faults: a sentence for each value that cannot be understood."""
@@ -93,7 +97,7 @@ class Asked:
         }
         given = {name: query.get(name, "") for name in known}
         wrong = [name for name, value in given.items() if value and value not in known[name]]
-        faults = [f"{name} is {given[name]!r}; use one of {', '.join(known[name])}." for name in wrong]
+        faults = [f"{name} is {given[name]!r}; use {_one_of(known[name])}." for name in wrong]
         given |= dict.fromkeys(wrong, "")
         days = given["days"] or str(denials.USUAL_DAYS)
         wanted = Wanted(
