@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import Basis, beyond_acls
-from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, number_of
+from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, computed_once, number_of
 from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
 from aclweb.changes.kept import Kept
@@ -24,6 +24,14 @@ from aclweb.changes.replaying import replay_between
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay
 from aclweb.inventory.current import config_rows, not_known
+
+
+@dataclass(frozen=True)
+class Between:
+    """What two clusters that are compared are called: nothing is lost or gained, one allows what the other does not."""
+
+    left: str
+    right: str
 
 
 @dataclass(frozen=True)
@@ -43,9 +51,11 @@ class Setting:
         """Its name within a sentence."""
         return self.name if self.name.startswith("Kafka") else f"{self.name[0].lower()}{self.name[1:]}"
 
-    @property
-    def words(self) -> str:
-        return f"{self.name}: {self.left} before, {self.right} after."
+    def told(self, between: Between | None) -> str:
+        """Return it as a sentence; between: the clusters, where two are compared."""
+        if between is None:
+            return f"{self.name}: {self.left} before, {self.right} after."
+        return f"{self.name}: {self.left} on {between.left}, {self.right} on {between.right}."
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,13 @@ class Comparison:
     only_right: int
     left_out: frozenset[str] = frozenset()
 
+    @computed_once
+    def between(self) -> Between | None:
+        """The clusters, where they are two; None for one of them at two times, or before and after an edit."""
+        if self.left.view.cluster.pk == self.right.view.cluster.pk:
+            return None
+        return Between(self.left.words.removesuffix(" now"), self.right.words.removesuffix(" now"))
+
     @property
     def sentences(self) -> tuple[str, ...]:
         """The answer first, then what else a reader must know."""
@@ -78,9 +95,7 @@ class Comparison:
                 f"The ACLs differ in {number_of(len(self.delta.add) + len(self.delta.remove), 'line')}."
             )
         if self.impact is not None:
-            sentences += _by_declaration(
-                self.left.view.settings, self.right.view.settings, self.impact, self.delta, self.left_out
-            )
+            sentences += _by_declaration(self, self.impact)
         sentences += self._caveats
         return tuple(sentences)
 
@@ -170,14 +185,9 @@ def _undeclared(setting: str, sides: list[Side]) -> str:
     return f"As of {moment.words}, nobody had declared"
 
 
-def _by_declaration(
-    left: AuthorizerSettings,
-    right: AuthorizerSettings,
-    impact: Impact,
-    delta: Delta,
-    left_out: frozenset[str],
-) -> Iterable[str]:
+def _by_declaration(found: Comparison, impact: Impact) -> Iterable[str]:
     """Name what of the difference comes from declarations, whatever the ACLs."""
+    left, right = found.left.view.settings, found.right.view.settings
     differing = {setting.name: setting for setting in _settings(left, right) if setting.differs}
     bases: Counter[tuple[Basis | None, Basis]] = Counter()
     for group in impact.groups:
@@ -185,14 +195,14 @@ def _by_declaration(
             before = None if group.before is None else group.before.basis
             bases[before, group.after.basis] += impact.effects_in(group)
     entries = bases.total()
-    if differing and entries and not delta:
+    if differing and entries and not found.delta:
         yield "No ACL differs: all differences are due to what is declared or was found of the brokers."
     if setting := differing.get("Super users"):
         count = sum(n for (before, after), n in bases.items() if (before == _SUPER) != (after == _SUPER))
-        yield f"{setting.words} {_LEFT_OUT if left_out else _from_that(count, entries)}."
+        yield f"{setting.told(found.between)} {_LEFT_OUT if found.left_out else _from_that(count, entries)}."
     if setting := differing.get("Where no ACL exists"):
         count = sum(n for (before, after), n in bases.items() if {before, after} == _DEFAULTS)
-        yield f"{setting.words} {_from_that(count, entries)}."
+        yield f"{setting.told(found.between)} {_from_that(count, entries)}."
     as_right = replace(left, super_users=right.super_users, allow_everyone=right.allow_everyone)
     read = (
         "Both interpret every ACL alike"
@@ -201,7 +211,7 @@ def _by_declaration(
     )
     for name in ("Authorizer", "Kafka version"):
         if setting := differing.get(name):
-            yield f"{setting.words} {read}."
+            yield f"{setting.told(found.between)} {read}."
 
 
 _SUPER = Basis.SUPER_USER

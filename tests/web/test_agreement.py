@@ -336,8 +336,9 @@ def test_the_lines_of_a_comparison_are_its_counts_and_the_revisions_numbers(brow
     page = browser.get(f"{C}/compare/", {"at": "1", "other": "test-eu"})
     delta = page.context["comparison"].delta
 
-    ops = Counter(line.op for line in page.context["lines"].object_list)
-    assert ops == {"remove": len(delta.remove), "add": len(delta.add)} == {"remove": 3, "add": 1}
+    counts = {each.name: each.count for each in page.context["acls"].lists}
+    assert counts == {"left": len(delta.remove), "both": len(ACLS) - 3, "right": len(delta.add)}
+    assert (counts["left"], counts["right"]) == (3, 1)
     newest = browser.get(f"{C}/").context["history"].object_list[0]
     assert (newest.acls_added, newest.acls_removed) == (1, 3)
 

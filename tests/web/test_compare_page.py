@@ -105,16 +105,17 @@ def test_acls_that_differ_and_mean_the_same_differ_in_no_answer(cluster, ada_bro
 
 
 def test_the_lines_in_which_two_dates_differ_are_shown(address, ada_browser):
-    page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
+    then, now = (
+        ada_browser.get(address, {"at": "1", "other": "test-eu", "acls": side}) for side in ("left", "right")
+    )
 
-    shown = page.content.decode().partition('id="lines"')[2].partition("</section>")[0]
-    assert [(line.op, line.binding) for line in page.context["lines"].object_list] == [
-        ("remove", BEFORE[1]),
-        ("add", NOW[1]),
-    ]
+    assert list(then.context["acls"].pages.object_list) == [BEFORE[1]]
+    assert list(now.context["acls"].pages.object_list) == [NOW[1]]
+    shown = then.text.partition('id="lines"')[2].partition("</section>")[0]
     assert "User:cat" in shown
-    assert "User:dan" in shown
-    assert shown.count("test-eu as of revision 1") == shown.count("test-eu now") == 1
+    assert "User:dan" not in shown
+    assert "Only in test-eu as of revision 1" in shown
+    assert "Only in test-eu " in shown
 
 
 def test_many_lines_that_differ_are_paged_to_the_last(cluster, ada_browser):
@@ -124,7 +125,7 @@ def test_many_lines_that_differ_are_paged_to_the_last(cluster, ada_browser):
 
     pages = [ada_browser.get(address_of(cluster), asked | {"lines": page}) for page in ("1", "2", "3", "4")]
 
-    names = [line.binding.resource_name for page in pages for line in page.context["lines"].object_list]
+    names = [acl.resource_name for page in pages for acl in page.context["acls"].pages.object_list]
     assert names == [f"t{number:03}" for number in range(30)]
     assert "lines=2#lines" in pages[0].content.decode()
 

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
-from aclweb.acl.model import AclBinding, Delta
+from aclweb.acl.model import number_of
 from aclweb.changes import asking
 from aclweb.changes.comparison import Comparison, compare
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import comparison
-from aclweb.inventory.lists import LazyRows
-from aclweb.web.drafts import diff_files, replay_all, replayed
+from aclweb.web.drafts import compared_acls, diff_files, replay_all, replayed
 from aclweb.web.drafts.comparing import CompareForm, differences
 from aclweb.web.drafts.draft import Line
+from aclweb.web.drafts.opening import address_of
+from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page, wants_part
-from aclweb.web.shell.paging import page_asked, page_of
-
-# ACLs of one side only, a page of them.
-LINES_A_PAGE = 8
 
 
 @login_required
 @require_GET
 def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Compare this cluster with itself or another; the address is the whole comparison."""
-    cluster = access.cluster_or_404(request.user, slug)
+    cluster, visible = access.cluster_among_visible(request.user, slug)
     assert isinstance(request.user, User)  # login_required
     form = CompareForm(
         request.GET if "other" in request.GET else None,
         cluster=cluster,
-        clusters=access.visible_clusters(request.user),
+        clusters=visible,
         person=request.user,
         initial={"other": slug},
     )
@@ -52,7 +45,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         found = compare(*form.sides())
         about = [side.view.cluster for side in (found.left, found.right)]
         context |= differences(request.GET, found)
-        context["lines"] = _lines(found, request.GET)
+        context["acls"] = compared_acls.compared(found, request.GET, request.user)
         context["replay_files"] = replayed.files(request.get_full_path(), request.GET)
         if _is_edit(found):
             context["replay_all_url"] = replayed.all_url(request.get_full_path())
@@ -82,12 +75,10 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def compute(request: HttpRequest, slug: str) -> HttpResponse:
     """Have a worker compare what is too much for a page; the address says what, as that of the page does."""
-    cluster = access.cluster_or_404(request.user, slug)
+    cluster, visible = access.cluster_among_visible(request.user, slug)
     assert isinstance(request.user, User)  # login_required
     page = f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
-    form = CompareForm(
-        request.GET, cluster=cluster, clusters=access.visible_clusters(request.user), person=request.user
-    )
+    form = CompareForm(request.GET, cluster=cluster, clusters=visible, person=request.user)
     if request.method == "GET" or not form.is_valid():
         return redirect(page)
     try:
@@ -96,6 +87,31 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(page)
     return redirect("computation", slug=slug, address=row.address)
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead to a draft that adds to one side the ACLs that only the other has: `side`, left or right."""
+    cluster, visible = access.cluster_among_visible(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
+    page = f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
+    form = CompareForm(request.GET, cluster=cluster, clusters=visible, person=request.user)
+    if not form.is_valid():
+        return redirect(page)
+    found, name = compare(*form.sides()), request.POST.get("side", "")
+    target = compared_acls.draft_for(found, name, request.user)
+    if target is None:
+        messages.error(request, "These ACLs make no draft for the other side.")
+        return redirect(page)
+    own = compared_acls.acls_of(found, name)
+    address = address_of([Line("add", binding) for binding in own], cluster=target, person=request.user)
+    if not address:
+        messages.error(request, "These ACLs are too long for one draft.")
+        return redirect(page)
+    from_side = found.left if name == compared_acls.LEFT else found.right
+    title = f"Add {number_of(len(own), 'ACL', 'ACLs')} of {from_side.words.removesuffix(' now')}"
+    return redirect(links.with_field(address, "title", title))
 
 
 def _is_edit(found: Comparison) -> bool:
@@ -110,34 +126,3 @@ def _back(request: HttpRequest) -> str:
     fields = request.GET.copy()
     del fields["replay"]
     return f"{request.path}?{fields.urlencode()}"
-
-
-def _lines(found: Comparison, asked: Mapping[str, str]) -> Page[Line]:
-    """Return a page of the ACLs that one side has and the other has not, as an edit that leads from left to right."""
-    lines = found.left.view.loaded.remember(
-        ("ACLs that differ", found.left.key, found.right.key), lambda: lines_of(found.delta)
-    )
-    return page_of(lines, page_asked(asked, "lines"), LINES_A_PAGE)
-
-
-def lines_of(delta: Delta) -> Sequence[Line]:
-    """Return the ACLs of an edit, those that go first, by principal and resource; only those looked at are sorted."""
-    groups: list[tuple[str, list[AclBinding]]] = []
-    for op, bindings in (("remove", delta.remove), ("add", delta.add)):
-        by_principal: dict[str, list[AclBinding]] = {}
-        for binding in bindings:
-            by_principal.setdefault(binding.principal, []).append(binding)
-        groups += ((op, by_principal[principal]) for principal in sorted(by_principal))
-    starts = [0, *accumulate(len(own) for _, own in groups)]
-
-    def made(start: int, stop: int) -> list[Line]:
-        first = bisect_right(starts, start) - 1
-        behind = bisect_left(starts, stop)
-        lines = [Line(op, own) for op, some in groups[first:behind] for own in sorted(some, key=_order)]
-        return lines[start - starts[first] : stop - starts[first]]
-
-    return LazyRows(starts[-1], made)
-
-
-def _order(binding: AclBinding) -> tuple[str, str]:
-    return (binding.resource_type.name, binding.resource_name)

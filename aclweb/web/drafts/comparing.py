@@ -123,6 +123,7 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     load = current_load(found.left.view.cluster)
     context: dict[str, Any] = {
         "comparison": found,
+        "between": found.between,
         "narrowing": narrowing,
         **replayed.shown(found.replay(load, days=replayed.days_asked(asked)), found.left.view.cluster, asked),
     }
@@ -146,7 +147,7 @@ def differences(asked: Mapping[str, str], found: Comparison) -> dict[str, Any]:
     return context | {
         # What the table below lists is not told twice; a matrix shows all lists.
         "told": None if shown["diff_view"] else impact_rows.told(impact, besides=kind),
-        "tiles": impact_rows.tiles(impact),
+        "tiles": impact_rows.tiles(impact, found.between),
         "every_row": narrowing.of(impact_rows.exact_rows(impact)),
         "show": kind,
         **shown,

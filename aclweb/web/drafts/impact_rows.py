@@ -34,6 +34,7 @@ from aclweb.acl.simulate import (
     who,
 )
 from aclweb.acl.simulate import Side as CoreSide
+from aclweb.changes.comparison import Between
 
 KINDS = ("loses", "gains", "recovered", "depends")
 # What a sentence tells; that the same answer has another reason is a number.
@@ -302,8 +303,8 @@ def _narrowed(impact: Impact, groups: Iterable[Group], principal: str, name: str
             yield part
 
 
-def tiles(impact: Impact) -> list[Tile]:
-    """Return the five numbers, losses first."""
+def tiles(impact: Impact, between: Between | None = None) -> list[Tile]:
+    """Return the five numbers, losses first; between: the clusters, where two are compared."""
 
     def people(kind: str) -> str:
         axis, members = impact.axes.principals, impact.principals_of((kind,))
@@ -316,11 +317,20 @@ def tiles(impact: Impact) -> list[Tile]:
 
     counts = impact.counts
     return [
-        Tile("loses", "Loses access", counts["loses"], people("loses")),
-        Tile("gains", "Gains access", counts["gains"], people("gains")),
-        Tile("recovered", "Re-covered", counts["recovered"], "same answer, other ACL"),
+        Tile(
+            "loses", f"Only {between.left}" if between else "Loses access", counts["loses"], people("loses")
+        ),
+        Tile(
+            "gains", f"Only {between.right}" if between else "Gains access", counts["gains"], people("gains")
+        ),
+        Tile(
+            "recovered",
+            "By other ACLs" if between else "Re-covered",
+            counts["recovered"],
+            "same answer, other ACL",
+        ),
         Tile("depends", "Depends", counts["depends"], "cannot tell from here"),
-        Tile("unchanged", "Unchanged", impact.unchanged, "answers looked at"),
+        Tile("unchanged", "On both alike" if between else "Unchanged", impact.unchanged, "answers looked at"),
     ]
 
 

@@ -19,6 +19,7 @@ urlpatterns = [
     path("c/<slug:slug>/computations/<slug:address>/again/", computation.again, name="computation-again"),
     path("c/<slug:slug>/computations/<slug:address>/change/", computation.change, name="computation-change"),
     path("c/<slug:slug>/compare/", compare.detail, name="compare"),
+    path("c/<slug:slug>/compare/draft/", compare.draft, name="compare-draft"),
     path("c/<slug:slug>/compare/compute/", compare.compute, name="compare-compute"),
     path("c/<slug:slug>/compare/drafts/", compare_drafts.detail, name="compare-drafts"),
 ]
