@@ -188,6 +188,9 @@ TABLE: dict[str, Row] = {
     ),
     "compare": Row(f"{C}compare/?other=test-eu", SEEN),
     "compare-compute": Row(f"{C}compare/compute/?other=test-eu", (302, 404, 302, 302, 302, 302), "post"),
+    "compare-draft": Row(
+        f"{C}compare/draft/?other=test-eu", (302, 404, 302, 302, 302, 302), "post", {"side": "left"}
+    ),
     "compare-drafts": Row(f"{C}compare/drafts/?first=a&second=b", SEEN),
     "findings": Row(f"{C}findings/", SEEN),
     # Without a lint rule there is nothing to draft: who may request is led back to the list.

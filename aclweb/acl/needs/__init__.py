@@ -7,6 +7,7 @@ from aclweb.acl.needs.actions import ACTIONS
 from aclweb.acl.needs.answers import assess, find_action, missing_roles, needed_acls
 from aclweb.acl.needs.any_host import HostsAssessed, PartAssessed, assess_for_any_host, without_missing
 from aclweb.acl.needs.as_json import assessed_as_dict, hosts_assessed_as_dict, needed_as_dict
+from aclweb.acl.needs.asked_for import calls_asking_for
 from aclweb.acl.needs.assessment import (
     Asked,
     Assessment,
@@ -49,6 +50,7 @@ __all__ = [
     "assess_for_any_host",
     "assessed_as_dict",
     "call_text",
+    "calls_asking_for",
     "calls_under",
     "checks_of",
     "find_action",

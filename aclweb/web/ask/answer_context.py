@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from aclweb.accounts import access
 from aclweb.acl.model import AccessRequest
+from aclweb.acl.needs import calls_asking_for
 from aclweb.inventory.current import ClusterView
 from aclweb.web.ask.answering import PARTS_SHOWN, answer
 from aclweb.web.ask.log_evidence import Beside, evidence_beside
@@ -38,6 +39,7 @@ def answered(
             offers_edits=not (is_unknown and found.verdict == "refused"),
             address=request.build_absolute_uri(address),
         ),
+        "calls": calls_asking_for(question.operation, question.resource_type, found.decision.settings),
         "parts": parts[:PARTS_SHOWN],
         "parts_left": max(0, len(parts) - PARTS_SHOWN),
         "has_log": bool(evidence),

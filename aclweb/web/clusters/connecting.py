@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
+from aclweb.acl.model import SERVICES
 from aclweb.clusters import ClusterError, ClusterKind, live_kinds
 from aclweb.clusters.connection import pem
 from aclweb.inventory import checks
@@ -197,6 +198,7 @@ def _add_page(
         "kinds": live_kinds(),
         "form": form,
         "declared": declared,
+        "services": SERVICES.values(),
         "needed": commands if kind.command_to_grant("", "", "", "") else (),
     }
     return render_page(request, "clusters/add.html", None, context, status=status)
