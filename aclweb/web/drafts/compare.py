@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -90,14 +90,14 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def draft(request: HttpRequest, slug: str) -> HttpResponse:
     """Lead to a draft that adds to one side the ACLs that only the other has: `side`, left or right."""
     cluster, visible = access.cluster_among_visible(request.user, slug)
     assert isinstance(request.user, User)  # login_required
     page = f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
     form = CompareForm(request.GET, cluster=cluster, clusters=visible, person=request.user)
-    if not form.is_valid():
+    if request.method == "GET" or not form.is_valid():
         return redirect(page)
     found, name = compare(*form.sides()), request.POST.get("side", "")
     target = compared_acls.draft_for(found, name, request.user)
