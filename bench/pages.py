@@ -87,17 +87,22 @@ def main() -> int:
         return _run(Path(directory), asked)
 
 
-def _run(directory: Path, asked: argparse.Namespace) -> int:
+def tables(directory: Path, asked: argparse.Namespace) -> page_world.Subjects:
+    """Set Django up on the tables in the directory, which are made where it has none yet."""
     site.set_up_django(directory, encryption_key=_key_in(directory))
     from django.core.management import call_command
 
-    begun = time.process_time()
     if (directory / "subjects.json").exists():
         call_command("migrate", verbosity=0)  # what an earlier version made
     else:
         site.make_tables(directory, asked.tables)
         page_world.make(directory, asked)
-    made = page_world.made(directory)
+    return page_world.made(directory)
+
+
+def _run(directory: Path, asked: argparse.Namespace) -> int:
+    begun = time.process_time()
+    made = tables(directory, asked)
     lines = [
         f"{asked.acls:,} ACLs, {asked.topics:,} topics, {asked.logged:,} requests logged; "
         f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores, SQLite; "
@@ -107,7 +112,7 @@ def _run(directory: Path, asked: argparse.Namespace) -> int:
     ]
     print("\n".join(lines), flush=True)
     exceeded: list[str] = []
-    browser = _signed_in(made)
+    browser = signed_in(made)
     for state in page_list.states(made):
         if not any(text in state.title for text in asked.only.split("|")):
             continue
@@ -158,7 +163,7 @@ def _first_page(made: page_world.Subjects) -> tuple[float, float]:
     from aclweb.inventory.access import prepare
     from aclweb.inventory.current import view, warming
 
-    browser = _signed_in(made)
+    browser = signed_in(made)
     browser.get("/words/")  # modules and templates, which every process has before
     view.forget()
     cold = _asked(browser, State("first", lambda: f"/c/big/topics/{made.topics[0]}"), [])[0]
@@ -167,7 +172,7 @@ def _first_page(made: page_world.Subjects) -> tuple[float, float]:
     return cold, time.process_time() - begun
 
 
-def _signed_in(made: page_world.Subjects) -> Any:
+def signed_in(made: page_world.Subjects) -> Any:
     from django.test import Client
 
     from aclweb.accounts.models import User
