@@ -14,7 +14,7 @@ import pytest
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import ResourceType
 from aclweb.acl.model.delta import Delta
-from aclweb.acl.simulate import Names, simulate
+from aclweb.acl.simulate import Names, packed, places_in, set_of, simulate, trimmed, unpacked, which_of
 from aclweb.web.drafts import impact_rows, matrix
 from tests.builders import allow, deny
 from tests.web import pressing
@@ -125,6 +125,112 @@ def test_a_column_of_several_types_that_is_held_whole_is_not_some_names():
     assert set(found.columns[-1].members) == {ResourceType[kind] for kind in kinds}
     assert told(found)["User:eve"]["other resources"] == [("gains", "Describe", "")]
     assert told(found)["User:zoe"]["other resources"] == [("gains", "Describe", "some names")]
+
+
+def label_of(kind: ResourceType, name) -> str:
+    return "".join(piece.text for piece in which_of(kind, [name]))
+
+
+def columns_one_by_one(impact, by_type) -> list[tuple]:
+    """Return what each column must be, name by name: label, names, whether others are in it, how many, its members."""
+    families: dict[tuple, list[tuple]] = {}
+    for kind, names in by_type.items():
+        for place in places_in(names):
+            named, text = name = impact.axes.names[kind].name_class(place)
+            start = re.match(r"[^._-]*[._-]", text) if named in ("EXACT", "PREFIX") else None
+            families.setdefault((kind, start[0] if start else name), []).append((place, name))
+    found = []
+    for (kind, start), own in families.items():
+        exact = sum(name[0] == "EXACT" for _, name in own)
+        label = label_of(kind, own[0][1]) if len(own) == 1 else start
+        found.append((label, exact, exact < len(own), 0, {kind: set_of(place for place, _ in own)}))
+    if sum(names.bit_count() for names in by_type.values()) <= matrix.MOST_COLUMNS + 1:
+        return [
+            (
+                label_of(kind, name),
+                int(name[0] == "EXACT"),
+                name[0] != "EXACT",
+                0,
+                {kind: 1 << place},
+            )
+            for kind, names in by_type.items()
+            for place in places_in(names)
+            for name in [impact.axes.names[kind].name_class(place)]
+        ]
+    found.sort(key=lambda each: (-each[1], each[0]))
+    if len(found) <= matrix.MOST_COLUMNS + 1:
+        return found
+    rest = found[matrix.MOST_COLUMNS :]
+    members: dict[ResourceType, int] = {}
+    for each in rest:
+        for kind, names in each[4].items():
+            members[kind] = members.get(kind, 0) | names
+    last = (
+        "other resources",
+        sum(each[1] for each in rest),
+        any(each[2] for each in rest),
+        len(rest),
+        members,
+    )
+    return [*found[: matrix.MOST_COLUMNS], last]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_columns_are_those_of_the_names_put_together_one_by_one(seed):
+    chance = random.Random(seed)
+    starts = ("a", "ab", "a.", "a-", "ab.", "b_", "b", "c.d.", "-", ".", "zz", "z.", "é.", "")
+    ends = ("", "x", "1", "x.y", "-1", "_", ".")
+    named = sorted(
+        {chance.choice(starts) + chance.choice(ends) for _ in range(chance.randrange(3, 40))} - {""}
+    )
+    edit = tuple(
+        allow(
+            f"User:{chance.choice('pq')}",
+            "READ",
+            name,
+            pattern=chance.choice(("LITERAL", "PREFIXED")),
+            resource_type=chance.choice(("TOPIC", "GROUP")),
+        )
+        for name in named
+    )
+    impact = simulate(
+        Delta(add=edit),
+        AclIndex([allow("User:p", "READ", "a.x"), allow("User:r", "READ", "ab", pattern="PREFIXED")]),
+        Names(topics=tuple(chance.sample(named, len(named) // 2)), groups=tuple(named[::2])),
+    )
+    if seed % 2:
+        # As it is stored, names of two types are one set where they have the same places.
+        impact = unpacked(packed(trimmed(impact)))
+    rows = impact_rows.rows(impact, *impact_rows.KINDS)
+    by_type: dict[ResourceType, int] = {}
+    for group in rows.groups:
+        by_type[group.resource_type] = by_type.get(group.resource_type, 0) | group.names
+
+    found = matrix.Matrix(rows).columns
+
+    assert [
+        (each.label, each.names, each.has_others, each.put_together, dict(each.members)) for each in found
+    ] == columns_one_by_one(impact, by_type)
+
+
+def test_columns_are_worked_out_once_and_only_where_a_family_begins(monkeypatch):
+    names = tuple(f"{letter}.{n:03}" for letter in "abcdefghijkl" for n in range(200))
+    impact = simulate(
+        Delta(
+            add=(allow("User:eve", "READ", "*"), *(allow("User:bob", "READ", name) for name in names[::2]))
+        ),
+        AclIndex(()),
+        Names(topics=names),
+    )
+    rows = impact_rows.rows(impact, *impact_rows.KINDS)
+    looked_at: list[int] = []
+    family = matrix._family
+    monkeypatch.setattr(matrix, "_family", lambda axis, place: looked_at.append(place) or family(axis, place))
+
+    assert len(matrix.Matrix.of(rows).columns) == matrix.MOST_COLUMNS + 1
+    # Twelve families, and the names that nobody gave.
+    assert len(looked_at) == 13
+    assert matrix.Matrix.of(rows) is matrix.Matrix.of(rows)
 
 
 class _Counted(HTMLParser):

@@ -32,7 +32,7 @@ from aclweb.acl.simulate.sentences import (
     which_of,
     who,
 )
-from aclweb.acl.simulate.sets import places_in, set_of
+from aclweb.acl.simulate.sets import Places, Run, places_in, runs_of, set_of, set_of_runs, whole_of
 from aclweb.acl.simulate.simulation import simulate
 from aclweb.acl.simulate.writing import digest_of_groups, entries_as_json, group_as_dict, groups_as_json
 
@@ -57,7 +57,9 @@ __all__ = [
     "Names",
     "Phrase",
     "Piece",
+    "Places",
     "Reader",
+    "Run",
     "Side",
     "TooCostly",
     "Watch",
@@ -76,8 +78,10 @@ __all__ = [
     "packed",
     "places_in",
     "plain",
+    "runs_of",
     "sessions_in",
     "set_of",
+    "set_of_runs",
     "simulate",
     "trimmed",
     "unpacked",
@@ -86,4 +90,5 @@ __all__ = [
     "which",
     "which_of",
     "who",
+    "whole_of",
 ]

@@ -33,7 +33,7 @@ def shown(
     replay: the one that the page shows.
     """
     if asked.get("view") == MATRIX:
-        whole = matrix.Matrix(every)
+        whole = matrix.Matrix.of(every)
         page = page_of(whole, page_asked(asked), matrix.ROWS_A_PAGE)
         return {"diff_view": MATRIX, "diff": page, "columns": whole.columns}
     if asked.get("view") == SMALL and has_two_sides:

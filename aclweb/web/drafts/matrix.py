@@ -1,8 +1,8 @@
 """Who would gain and lose what on which resources, as a matrix: a row for each principal, a column for each resource?
 
 Where names are many, those of one type that begin alike up to a delimiter share a column, and what is beyond the
-columns shares the last one: nothing is left out. The size of a page is bounded, whatever the impact: only the cells of
-the rows that are asked for are worked out.
+columns shares the last one: nothing is left out. The size of a page is bounded, whatever the impact: the columns are
+worked out once for its rows, and only the cells of the rows that are asked for.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
-from typing import overload
+from operator import attrgetter, or_
+from typing import Self, overload
 
 from aclweb.acl.model import Operation, ResourceType
 from aclweb.acl.simulate import (
@@ -21,12 +21,16 @@ from aclweb.acl.simulate import (
     PREFIX,
     Group,
     Impact,
-    NameClass,
+    NameAxis,
     Phrase,
+    Places,
+    Run,
     places_in,
-    set_of,
+    runs_of,
+    set_of_runs,
     which_of,
     who,
+    whole_of,
 )
 from aclweb.web.drafts.impact_rows import KINDS, ImpactRows
 
@@ -88,18 +92,24 @@ class Matrix(Sequence[MatrixRow]):
 
     def __init__(self, rows: ImpactRows) -> None:
         self._impact, self._groups = rows.impact, rows.groups
+        members = 0
         # Thousands of groups share one set.
-        self._names: dict[int, int] = {}
-        members, by_type = 0, defaultdict[ResourceType, int](int)
+        names = defaultdict[ResourceType, dict[int, Places]](dict)
         for group in self._groups:
             members |= group.principals
-            if id(group.compact_names) not in self._names:
-                self._names[id(group.compact_names)] = group.names
-                by_type[group.resource_type] |= self._names[id(group.compact_names)]
+            names[group.resource_type][id(group.compact_names)] = group.compact_names
         others = members & self._impact.axes.principals.others
         self._places = [others] if others else []
         self._places += [1 << place for place in places_in(members & ~others)]
-        self.columns = _columns(self._impact, by_type)
+        self.columns = _columns(self._impact, {kind: whole_of(sets.values()) for kind, sets in names.items()})
+
+    @classmethod
+    def of(cls, rows: ImpactRows) -> Self:
+        """Return the one of these rows; worked out once."""
+        known: Self | None = rows.memo.get(cls)
+        if known is None:
+            known = rows.memo[cls] = cls(rows)
+        return known
 
     def __len__(self) -> int:
         return len(self._places)
@@ -116,15 +126,18 @@ class Matrix(Sequence[MatrixRow]):
         return self._row(self._places[place])
 
     def _row(self, members: int) -> MatrixRow:
-        own = [group for group in self._groups if group.principals & members]
+        own = [(group, group.names) for group in self._groups if group.principals & members]
         cells = tuple((column, tuple(self._parts(own, column))) for column in self.columns)
         return MatrixRow(who(self._impact.axes.principals, members), cells)
 
-    def _parts(self, groups: Iterable[Group], column: Column) -> Iterable[Part]:
-        """Yield what these groups, all of one principal, are in a column: one part for each kind of difference."""
+    def _parts(self, groups: Iterable[tuple[Group, int]], column: Column) -> Iterable[Part]:
+        """Yield what some groups of one principal are in a column, a part for each kind of difference.
+
+        groups: each with its names.
+        """
         by_kind: dict[str, list[tuple[Group, int]]] = defaultdict(list)
-        for group in groups:
-            within = self._names[id(group.compact_names)] & column.members.get(group.resource_type, 0)
+        for group, names in groups:
+            within = names & column.members.get(group.resource_type, 0)
             if within:
                 by_kind[group.change].append((group, within))
         for kind in KINDS:
@@ -178,51 +191,92 @@ def _columns(impact: Impact, by_type: Mapping[ResourceType, int]) -> tuple[Colum
     """Return at most MOST_COLUMNS of single names or of names that begin alike, and one of the rest."""
     if sum(names.bit_count() for names in by_type.values()) <= MOST_COLUMNS + 1:
         return tuple(
-            _single(impact, kind, place) for kind, names in by_type.items() for place in places_in(names)
+            _Family(impact, kind, "", [(place, place + 1)]).column
+            for kind, names in by_type.items()
+            for place in places_in(names)
         )
-    families: dict[tuple[ResourceType, str], list[int]] = defaultdict(list)
-    for kind, names in by_type.items():
-        for place in places_in(names):
-            families[kind, _family(impact.axes.names[kind].name_class(place))].append(place)
-    columns = [
-        _single(impact, kind, places[0]) if len(places) == 1 else _shared(impact, kind, start, places)
-        for (kind, start), places in families.items()
-    ]
-    columns.sort(key=lambda each: (-each.names, each.label))
-    if len(columns) <= MOST_COLUMNS + 1:
-        return tuple(columns)
-    return (*columns[:MOST_COLUMNS], _together(columns[MOST_COLUMNS:]))
+    families = [each for kind, names in by_type.items() for each in _families(impact, kind, names)]
+    families.sort(key=attrgetter("names"), reverse=True)
+    if len(families) <= MOST_COLUMNS + 1:
+        return tuple(sorted((family.column for family in families), key=_place))
+    # As many have as many names as the last one shown, labels settle which of them are shown.
+    least = families[MOST_COLUMNS - 1].names
+    shown = sorted((each for each in families if each.names >= least), key=lambda each: _place(each.column))
+    columns = [family.column for family in shown[:MOST_COLUMNS]]
+    left = [*shown[MOST_COLUMNS:], *families[len(shown) :]]
+    return (*columns, _together(left, by_type, columns))
 
 
-def _family(names: NameClass) -> str:
-    """Return how the names begin that share a column with a class of names; itself where it has no delimiter."""
-    kind, text = names
+class _Family:
+    """Names of one type that share a column, or one that has its own. start: how they begin. runs: of their places."""
+
+    def __init__(self, impact: Impact, kind: ResourceType, start: str, runs: list[Run]) -> None:
+        self._impact, self._kind, self._start, self._runs = impact, kind, start, runs
+        single_names = len(impact.axes.names[kind].exact)
+        self.names = sum(max(0, min(end, single_names) - first) for first, end in runs)
+
+    @property
+    def size(self) -> int:
+        """How many classes of names these are."""
+        return sum(end - start for start, end in self._runs)
+
+    @property
+    def has_others(self) -> bool:
+        return self.names < self.size
+
+    @property
+    def column(self) -> Column:
+        members = {self._kind: set_of_runs(self._runs)}
+        start, named = self._start, Phrase()
+        if self.size == 1:
+            name = self._impact.axes.names[self._kind].name_class(self._runs[0][0])
+            start, named = "", which_of(self._kind, [name])
+        return Column(members, self._kind, start, named, names=self.names, has_others=self.has_others)
+
+
+def _place(column: Column) -> tuple[int, str]:
+    return -column.names, column.label
+
+
+def _families(impact: Impact, kind: ResourceType, names: int) -> Iterable[_Family]:
+    """Return the names that begin alike up to a delimiter, and each that has none, in the order of their first ones."""
+    axis = impact.axes.names[kind]
+    found: dict[str, list[Run]] = {}
+    alike, start, behind = "", 0, 0  # the family at hand, and the places between which every name is of it
+    for first, end in runs_of(names):
+        at = first
+        while at < end:
+            if not start <= at < behind:
+                alike, (start, behind) = _family(axis, at)
+            upto = min(end, behind)
+            found.setdefault(alike, []).append((at, upto))
+            at = upto
+    return [_Family(impact, kind, alike, runs) for alike, runs in found.items()]
+
+
+def _family(axis: NameAxis, place: int) -> tuple[str, Run]:
+    """Return how the names begin that share a column with a class of names, and the places around it that they have.
+
+    One that has no delimiter is by itself.
+    """
+    kind, text = axis.name_class(place)
     found = _FAMILY.match(text) if kind in (EXACT, PREFIX) else None
-    return found[0] if found else f"{kind}:{text}"
+    if found is None:
+        return f"{kind}:{text}", (place, place + 1)
+    return found[0], axis.runs_starting_with(found[0])[kind == PREFIX]
 
 
-def _single(impact: Impact, kind: ResourceType, place: int) -> Column:
-    names = impact.axes.names[kind].name_class(place)
-    is_exact = names[0] == EXACT
-    return Column(
-        {kind: 1 << place}, kind, named=which_of(kind, [names]), names=int(is_exact), has_others=not is_exact
-    )
-
-
-def _shared(impact: Impact, kind: ResourceType, start: str, places: Sequence[int]) -> Column:
-    members = set_of(places)
-    exact = (members & impact.axes.names[kind].all_exact).bit_count()
-    return Column({kind: members}, kind, start=start, names=exact, has_others=exact < len(places))
-
-
-def _together(columns: Sequence[Column]) -> Column:
-    members: dict[ResourceType, int] = defaultdict(int)
-    for column in columns:
+def _together(
+    families: Sequence[_Family], by_type: Mapping[ResourceType, int], shown: Sequence[Column]
+) -> Column:
+    """Return the column of some families: the names of each type that the columns shown have not."""
+    members = dict(by_type)
+    for column in shown:
         for kind, own in column.members.items():
-            members[kind] |= own
+            members[kind] &= ~own
     return Column(
-        dict(members),
-        names=sum(column.names for column in columns),
-        has_others=any(column.has_others for column in columns),
-        put_together=len(columns),
+        {kind: names for kind, names in members.items() if names},
+        names=sum(family.names for family in families),
+        has_others=any(family.has_others for family in families),
+        put_together=len(families),
     )

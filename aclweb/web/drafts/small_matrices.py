@@ -68,7 +68,7 @@ class SmallMatrices(Sequence[SmallMatrix]):
 
     def __init__(self, rows: ImpactRows) -> None:
         self._impact, self._groups = rows.impact, rows.groups
-        self._columns = Matrix(rows).columns
+        self._columns = Matrix.of(rows).columns
         others = self._impact.axes.principals.others
         firsts = (self._groups[places.start] for places in Folds.of(rows))
         sets = [first.principals for first in firsts if first.change in _SIDES]
