@@ -12,6 +12,8 @@ from datetime import datetime
 from itertools import islice
 
 from aclweb.acl.model import PermissionType
+from aclweb.changes.kept import Kept
+from aclweb.changes.models import ChangeError
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay
@@ -23,6 +25,9 @@ from aclweb.web.drafts.impact_rows import ImpactRow, ImpactRows
 # Rows that the heads of one page sum up, the first folds first, and requests of all of them that are looked at, the
 # newest first. A head of more rows says nothing of the log, and one of more requests "at least".
 MOST_SUMMED, MOST_REQUESTS_SUMMED = 300, 2_000
+
+# Pages of one diff of which it is kept what the log holds of their rows: one that is looked at is turned to and fro.
+MOST_KEPT = 24
 
 PERMITTED, NOT_LOGGED, UNKNOWN = "permitted", "not in the log", "cannot tell"
 
@@ -76,15 +81,14 @@ def beside(
     heads: Mapping[int, range] | None = None,
     replay: Replay | None = None,
 ) -> DiffLog:
-    """Return what a cluster's log holds of these of the rows; at most three queries.
+    """Return what a cluster's log holds of these of the rows; at most three queries, and one where it was asked before.
 
     load: its newest. heads: the places of the rows below each head, by the number of its fold. replay: one on the same
     page; that of the whole log says why it may lack permits.
     """
     if load is None or not (shown or heads):
         return DiffLog(cluster, load)
-    groups = [rows.groups[row.number] for row in shown]
-    found = zip(shown, seen_in_groups(load, rows.impact, groups), strict=True)
+    found = zip(shown, _seen(load, rows, [row.number for row in shown]), strict=True)
     return DiffLog(
         cluster=cluster,
         load=load,
@@ -98,9 +102,24 @@ def beside(
 
 def _of_heads(load: Load, rows: ImpactRows, heads: Mapping[int, range]) -> dict[int, InLog]:
     """Return what a log holds of all rows below each head; one query."""
-    groups = [group for places in heads.values() for group in rows.groups[places.start : places.stop]]
-    seen = iter(seen_in_groups(load, rows.impact, groups, most=MOST_REQUESTS_SUMMED))
+    below = [place for places in heads.values() for place in places]
+    seen = iter(_seen(load, rows, below, most=MOST_REQUESTS_SUMMED))
     return {number: _in_log(load, seen_in_any(islice(seen, len(places)))) for number, places in heads.items()}
+
+
+def _seen(
+    load: Load, rows: ImpactRows, places: Sequence[int], *, most: int | None = None
+) -> list[SeenInGroup]:
+    """Return what a load, which never changes, holds of the rows at some places; kept as long as the rows are."""
+    kept: Kept[list[SeenInGroup]] | None = rows.memo.get(_seen)
+    if kept is None:
+        kept = Kept(lambda seen: 200 * (1 + len(seen)), ChangeError, most_answers=2 * MOST_KEPT)
+        kept = rows.memo.setdefault(_seen, kept)
+    return kept.remember(
+        # The time is part of it: a database that was put back gives numbers out again.
+        (load.pk, load.loaded_at, tuple(places), most),
+        lambda: seen_in_groups(load, rows.impact, [rows.groups[place] for place in places], most=most),
+    )
 
 
 def _few(heads: Mapping[int, range]) -> dict[int, range]:
