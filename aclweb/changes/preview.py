@@ -186,7 +186,7 @@ def worked_out(
             removed_already=removed_already,
         )
 
-    question = (*on_which_impact_depends(view), delta.add, delta.remove, new_topics, own, budget)
+    question = (*on_which_impact_depends(view), delta, new_topics, own, budget)
     if computed is not None:
         return _worked.remember((*question, computed.pk), lambda: work_out(computed))
     try:

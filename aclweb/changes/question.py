@@ -60,8 +60,7 @@ class Side:
     @computed_once
     def key(self) -> tuple[object, ...]:
         """What the answer depends on at this side."""
-        delta = self.delta and (self.delta.add, self.delta.remove)
-        return (_read(self.view), delta, self.view.settings, self.new_topics)
+        return (_read(self.view), self.delta, self.view.settings, self.new_topics)
 
     @computed_once
     def delta(self) -> Delta | None:

@@ -41,7 +41,7 @@ def replay_in(
         return None
     takes_away = _takes_away(impact)
     return _replayed.remember(
-        (load.pk, *on_which_impact_depends(view), delta.add, delta.remove, takes_away, days),
+        (load.pk, *on_which_impact_depends(view), delta, takes_away, days),
         lambda: replay(load, delta, view.index, view.settings, takes_away=takes_away, days=days),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 
 import pytest
@@ -122,3 +123,14 @@ def test_an_unknown_permission_stays_where_both_meanings_are_safe() -> None:
         (grant,),
         (strange, refusal),
     ]
+
+
+def test_equal_edits_have_one_hash_which_no_other_process_is_given():
+    one = Delta(add=(allow("User:bob", "READ", "orders"),), remove=(deny("User:eve", "READ", "orders"),))
+    same = Delta(one.add * 2, one.remove)
+
+    assert hash(one) == hash(same)
+    assert {one: "known"}[same] == "known"
+    passed_on = pickle.loads(pickle.dumps(one))
+    assert passed_on == one
+    assert vars(passed_on).keys() == {"add", "remove"}

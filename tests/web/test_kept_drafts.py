@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from datetime import timedelta
 from html import unescape
@@ -11,15 +12,20 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.db import DatabaseError, connection
+from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from playwright.sync_api import expect
 
 from aclweb.accounts.models import Grant, Role
 from aclweb.changes import preview as previews
+from aclweb.changes.kept import forget
 from aclweb.changes.models import Change
+from aclweb.clusters import TopicInfo
+from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import draft as drafts
 from aclweb.web.drafts import keeping
 from aclweb.web.models import KeptDraft
 from tests.builders import allow
@@ -381,3 +387,58 @@ def test_that_a_pasted_draft_is_too_much_is_brought_into_view_and_loses_nothing(
 
     expect(message).to_be_in_viewport(ratio=1)
     assert page.locator("#draft-heading").inner_text().split() == ["Draft", "500"]
+
+
+def test_a_long_draft_is_read_once_for_all_of_its_pages(browser, monkeypatch):
+    address = browser.post(PAGE, {"line": lines(400)})["Location"]
+    read: list[str] = []
+    collect = drafts._collect
+
+    def counting(found, faults, text, *, op):
+        read.append(text)
+        collect(found, faults, text, op=op)
+
+    monkeypatch.setattr(drafts, "_collect", counting)
+    forget()
+    pages = [browser.get(f"{address}{shown}") for shown in ("", "&view=matrix", "&tab=commands", "&page=2")]
+
+    assert [drafted(page) for page in pages] == [lines(400)] * 4
+    assert read == lines(400)
+    # Whoever edits it makes another draft.
+    assert drafted(browser.get(f"{address}&drop=0")) == lines(400)[1:]
+    assert read == lines(400) * 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_draft_from_memory_is_what_is_read_of_its_form_on_the_cluster_as_it_is(cluster, seed):
+    chance = random.Random(seed)
+    removals = [json.dumps({"op": "remove", **each.as_dict()}) for each in HELD]
+    odd = [lines(1)[0].replace('"add"', '"remove"'), "no ACL", removals[0].replace("TOPIC", "USER")]
+    forms = []
+    for _ in range(6):
+        form = QueryDict(mutable=True)
+        form.setlist(
+            "line", chance.sample([*removals, *lines(60), *odd], chance.choice((3, 70, len(HELD) + 63)))
+        )
+        form.setlist("new_topic", chance.sample(["orders", "stock", "no topic", ""], chance.randrange(4)))
+        if chance.random() < 0.2:
+            form["drop"] = "0"
+        forms.append(form)
+    views = []
+    for bindings, topics, version in (
+        (HELD, ["orders"], "4.1"),
+        (HELD[:30], ["stock"], "4.1"),
+        (HELD, [], "1.0"),
+    ):
+        there = [TopicInfo(name) for name in topics]
+        sync(cluster, client=Answers(bindings, topics=there))
+        Cluster.objects.filter(pk=cluster.pk).update(kafka_version=version, name=f"Test {len(topics)}")
+        views.append(in_force(cluster))
+    asked = [(form, view) for form in forms for view in views] * 2
+    chance.shuffle(asked)
+    told = [drafts.kept_draft(form, view) for form, view in asked]
+
+    assert told == [drafts.read_draft(form, view) for form, view in asked]
+    assert any(draft.faults for draft in told)
+    assert any(draft.left_out_topics for draft in told)
+    assert len({id(draft) for draft in told}) < len(told)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
+from aclweb.acl.model.computed import computed_once
 from aclweb.acl.model.vocabulary import AclBinding, AclError, PermissionType
 
 
@@ -44,6 +45,18 @@ class Delta:
 
     def __bool__(self) -> bool:
         return bool(self.add or self.remove)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @computed_once
+    def _hash(self) -> int:
+        # Kept, since an edit of thousands of ACLs is looked up again and again.
+        return hash((self.add, self.remove))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[AclBinding, ...], tuple[AclBinding, ...]]]:
+        # Hashes of texts are others in each process, so that none goes along.
+        return type(self), (self.add, self.remove)
 
     @classmethod
     def between(cls, before: Iterable[AclBinding], after: Iterable[AclBinding]) -> Self:

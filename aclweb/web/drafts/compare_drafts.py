@@ -61,7 +61,9 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     unread = [words for (_, words), draft in zip(SIDES, drafts, strict=True) if draft.is_unread]
     kept = keeping.place(
         path=request.path,
-        fields={**{name: [text] for name, text in texts.items() if text}, "new_topic": asked_topics},
+        content=keeping.Content(
+            {**{name: [text] for name, text in texts.items() if text}, "new_topic": asked_topics}
+        ),
         cluster=cluster,
         person=request.user,
         opened=given.get(keeping.FIELD, ""),

@@ -31,13 +31,17 @@ from aclweb.acl.model import (
     PermissionType,
     ResourceType,
     acl_text,
+    computed_once,
     operations_of,
     shown,
 )
 from aclweb.acl.notation import binding_from_dict, parse_object
+from aclweb.changes.impact import on_which_impact_depends
+from aclweb.changes.kept import Kept
 from aclweb.changes.models import ChangeError
 from aclweb.changes.preview import check
 from aclweb.inventory.current import ClusterView
+from aclweb.web.drafts.keeping import Content
 from aclweb.web.drafts.pasting import read_pasted, read_text
 from aclweb.web.shell.typed_principal import holds_pem, pem_fault, read_principals
 
@@ -120,7 +124,7 @@ class Draft:
             found.setdefault(fault.field or "lines", []).append(fault)
         return found
 
-    @property
+    @computed_once
     def delta(self) -> Delta:
         return Delta(
             add=tuple(line.binding for line in self.lines if line.op == "add"),
@@ -139,7 +143,28 @@ class Draft:
     @property
     def as_text(self) -> str:
         """All that it holds as JSON lines, a line an ACL, in the order in which it was written."""
-        return "".join(f"{line.as_text()}\n" for line in self.written)
+        return "".join(f"{line}\n" for line in self.content.fields["line"])
+
+    @computed_once
+    def content(self) -> Content:
+        """The fields of a form that describe it, under which it is kept."""
+        return Content(
+            {
+                "line": [line.as_text() for line in self.written],
+                "new_topic": self.written_topics,
+                "unread": [self.paste] if self.paste else [],
+            }
+        )
+
+    @computed_once
+    def taken(self) -> frozenset[Line]:
+        """The lines that the cluster takes."""
+        return frozenset(self.lines)
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes this takes, with what is worked out of it."""
+        return 10_000 + 2_000 * len(self.written)
 
     def joined(self, lines: Iterable[Line]) -> Draft:
         """Return the draft with these lines, too, which the cluster takes."""
@@ -169,7 +194,7 @@ class CautiousLines(Sequence[ShownLine]):
 
     def __init__(self, draft: Draft, settings: AuthorizerSettings) -> None:
         self._written, self._settings = draft.written, settings
-        self._taken = frozenset(draft.lines)
+        self._taken = draft.taken
 
     def __len__(self) -> int:
         return len(self._written)
@@ -346,6 +371,23 @@ class AclForm(forms.Form):
             )
             for principal in given["principal"]
         )
+
+
+# A draft of so many lines is looked up sooner than read again.
+_MANY = 50
+# A draft of 5,000 lines, the most there may be, takes some 10 MB.
+_read: Kept[Draft] = Kept(lambda draft: draft.weight, ChangeError, most_answers=16, most_bytes=32 * 2**20)
+# What edits a draft in a form, or is text that somebody typed.
+_ENTERED = ("add", "remove", "drop", "paste", "unread", "text")
+
+
+def kept_draft(data: QueryDict, view: ClusterView) -> Draft:
+    """Return the same as `read_draft`, of a long draft that nobody edits from memory where it was read before."""
+    lines = tuple(data.getlist("line"))
+    if len(lines) < _MANY or any(name in data for name in _ENTERED):
+        return read_draft(data, view)
+    question = (*on_which_impact_depends(view), view.cluster.name, lines, tuple(data.getlist("new_topic")))
+    return _read.remember(question, lambda: read_draft(data, view))
 
 
 def read_draft(data: QueryDict, view: ClusterView) -> Draft:

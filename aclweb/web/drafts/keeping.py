@@ -23,6 +23,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from aclweb.accounts.models import User
+from aclweb.acl.model import computed_once
 from aclweb.inventory.models import Cluster
 from aclweb.web.models import KeptDraft
 
@@ -47,6 +48,28 @@ Fields = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
+class Content:
+    """What is kept of a draft: the fields of a form that describe it."""
+
+    fields: Fields
+
+    @computed_once
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each value with the name of its field."""
+        return [(name, value) for name, values in self.fields.items() for value in values]
+
+    @computed_once
+    def length(self) -> int:
+        """How many characters the values have."""
+        return sum(len(value) for _, value in self.pairs)
+
+    @computed_once
+    def text(self) -> str:
+        """The same as text, equal for equal fields."""
+        return _as_text({name: values for name, values in self.fields.items() if values})
+
+
+@dataclass(frozen=True)
 class Place:
     """Where a draft can be found again.
 
@@ -64,22 +87,22 @@ class Place:
 
 
 def place(
-    *, path: str, fields: Fields, cluster: Cluster, person: User, opened: str = "", **shown: str
+    *, path: str, content: Content, cluster: Cluster, person: User, opened: str = "", **shown: str
 ) -> Place:
-    """Return where these fields of a form can be found again; keeps them if no address can hold them.
+    """Return where this content can be found again; keeps it if no address can hold it.
 
     path: the page's address. opened: the key that the page was asked for, which stays while
     nothing was edited. shown: what to show of the draft, put into the address only.
     """
-    pairs = [(name, value) for name, values in fields.items() for value in values]
+    pairs = content.pairs
     some = [(name, value) for name, value in shown.items() if value]
     if not pairs:
         return Place(path, ())
-    if sum(len(value) for _, value in pairs) <= LONGEST_LINK:
+    if content.length <= LONGEST_LINK:
         link = with_query(path, [*pairs, *some])
         if len(link) <= LONGEST_LINK:
             return Place(link, tuple(pairs))
-    key = _keep(cluster, person, fields, opened)
+    key = _keep(cluster, person, content.text, opened)
     if key is None:
         return Place("", tuple(pairs))
     return Place(with_query(path, [(FIELD, key), *some]), ((FIELD, key),))
@@ -115,9 +138,8 @@ def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
     return f"{path}?{urlencode([(name, value.encode('utf-8', 'replace')) for name, value in pairs])}"
 
 
-def _keep(cluster: Cluster, person: User, fields: Fields, opened: str) -> str | None:
-    """Keep the fields and return their key; None if they are too large or the database refuses."""
-    text = json.dumps({name: list(values) for name, values in fields.items() if values}, sort_keys=True)
+def _keep(cluster: Cluster, person: User, text: str, opened: str) -> str | None:
+    """Keep the content with this text and return its key; None if it is too large or the database refuses."""
     content = text.encode("ascii")
     if len(content) > LARGEST:
         return None

@@ -19,4 +19,4 @@ def address_of(lines: Sequence[Line], *, cluster: Cluster, person: User) -> str:
     """
     path = reverse("what-if", args=[cluster.slug])
     fields = {"line": [line.as_text() for line in lines]}
-    return keeping.place(path=path, fields=fields, cluster=cluster, person=person).address
+    return keeping.place(path=path, content=keeping.Content(fields), cluster=cluster, person=person).address

@@ -48,7 +48,7 @@ from aclweb.web.drafts import (
     replayed,
     saved,
 )
-from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, read_draft
+from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, kept_draft, read_draft
 from aclweb.web.shell import exporting
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
@@ -130,7 +130,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
             data["cards"] = str(-(-len(draft.written) // CARDS_A_PAGE))
     if living is not None and request.method == "POST":
         try:
-            living = named.store(living, _fields(draft))
+            living = named.store(living, draft.content.fields)
         except named.NamedDraftError as error:
             living = replace(living, is_unkept=True)
             draft = replace(draft, faults=(*draft.faults, Fault(str(error))))
@@ -216,7 +216,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     draft = _read(request.POST, cluster, view, living)
     name = request.POST.get("name", "")
     try:
-        kept = named.save_as(name, _fields(draft), cluster=cluster, person=request.user)
+        kept = named.save_as(name, draft.content.fields, cluster=cluster, person=request.user)
     except named.NamedDraftError as error:
         return _refused(request, cluster, view, draft, living, save_error=str(error), draft_name=name)
     messages.success(request, f"Saved as {kept.name}: what you edit from here on is kept in it.")
@@ -418,7 +418,7 @@ def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.St
         rest.pop(keeping.FIELD)
         draft = read_draft(rest, view)
         return replace(draft, faults=(gone, *draft.faults))
-    return read_draft(_with_proposal(_with_removals(whole, cluster), cluster), view)
+    return kept_draft(_with_proposal(_with_removals(whole, cluster), cluster), view)
 
 
 def _pasted(data: QueryDict, draft: Draft) -> str:
@@ -443,15 +443,6 @@ def _written_as(data: QueryDict, draft: Draft) -> dict[str, Any]:
     }
 
 
-def _fields(draft: Draft) -> keeping.Fields:
-    """Return the fields of a form that describe this draft."""
-    return {
-        "line": [line.as_text() for line in draft.written],
-        "new_topic": draft.written_topics,
-        "unread": [draft.paste] if draft.paste else [],
-    }
-
-
 def _place(
     cluster: Cluster, person: User, draft: Draft, data: QueryDict, living: named.Standing | None
 ) -> keeping.Place:
@@ -462,7 +453,7 @@ def _place(
     shown |= {"ticket": data.get("ticket", "")[:200]}
     kept = keeping.place(
         path=path,
-        fields=_fields(draft),
+        content=draft.content,
         cluster=cluster,
         person=person,
         opened=data.get(keeping.FIELD, ""),
@@ -471,7 +462,7 @@ def _place(
     if living is None:
         return kept
     address = kept.address
-    if living.shows(_fields(draft)):
+    if living.shows(draft.content.fields):
         pairs = [(named.FIELD, living.draft.key), *((name, value) for name, value in shown.items() if value)]
         address = keeping.with_query(path, pairs)
     return keeping.Place(address, (*kept.hidden, *living.hidden))
