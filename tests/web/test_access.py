@@ -149,6 +149,7 @@ TABLE: dict[str, Row] = {
     # No ACL has this key.
     "acl": Row(f"{C}acls/one/?key=x", (302, 404, 404, 404, 404, 404)),
     # Nothing is chosen, so who may request is led back to the list.
+    "acls-chosen-removed": Row(f"{C}acls/chosen/removed/", (302, 404, 403, 200, 200, 200), "post"),
     "acls-chosen": Row(f"{C}acls/chosen/", (302, 404, 403, 302, 302, 302), "post"),
     "acl-views": Row(f"{C}acls/views/", SEEN),
     "acl-view": Row(f"{C}acls/views/999/", (302, 404, 404, 404, 404, 404)),

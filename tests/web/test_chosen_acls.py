@@ -9,7 +9,9 @@ import pytest
 
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.notation import binding_key
+from aclweb.acl.simulate import Budget
 from aclweb.inventory.sync.run import sync
+from aclweb.web.drafts import before_adding
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
 
@@ -121,3 +123,48 @@ def test_a_title_says_that_nothing_changes_only_where_the_findings_do(browser, c
     browser.get("/c/test-eu/findings/")
     assert title_of(browser, do="remove", acl=[key]) == "Remove 1 ACL that changes nothing"
     assert title_of(browser, do="remove", acl=[key, needed]) == "Remove 2 ACLs"
+
+
+REMOVED = f"{CHOSEN}removed/"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ([READ], ("Without it:", "<b>2</b> lose<")),
+        ([READ, WRITE], ("Without them:", "<b>2</b> lose<")),
+        ([WRITE], ("Removing it would change no answer.",)),
+        ([], ("A what-if shows who would lose access",)),
+    ],
+    ids=["an allow", "both", "a deny of what nobody may", "none"],
+)
+def test_what_removing_would_change_is_said_while_choosing(browser, chosen, words):
+    page = browser.post(REMOVED, {"acl": [binding_key(each) for each in chosen]})
+
+    text = " ".join(page.text.split())
+    assert all(word in text for word in words), text
+    assert "<html" not in text
+
+
+def test_what_removing_changes_is_what_the_what_if_says(browser):
+    said = browser.post(REMOVED, {"acl": KEYS}).context["removed"].counts
+    there = browser.post(CHOSEN, {"acl": KEYS, "do": "remove"}, follow=True)
+
+    counted = {tile.kind: tile.count for tile in there.context["tiles"]}
+    assert {kind: counted[kind] for kind in said} == dict(said)
+
+
+def test_what_reaches_too_much_is_left_to_the_what_if(browser, monkeypatch):
+    monkeypatch.setattr(before_adding, "WHILE_TYPING", Budget(steps=1, differences=1))
+
+    assert "too much to tell" in browser.post(REMOVED, {"acl": KEYS}).text
+
+
+def test_only_who_may_request_is_told_what_removing_changes(browser, ada, cluster):
+    Grant.objects.filter(user=ada, cluster=cluster).update(role=Role.VIEWER)
+
+    assert browser.post(REMOVED, {"acl": KEYS}).status_code == 403
+
+
+def test_the_list_asks_for_it_at_each_tick(browser):
+    assert f'hx-post="{REMOVED}"' in browser.get("/c/test-eu/acls/").text

@@ -13,7 +13,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
@@ -24,7 +24,7 @@ from aclweb.acl.notation import binding_key
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.findings import pages as finding
-from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of
+from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of, before_adding
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.typed_principal import read_principals
@@ -94,6 +94,21 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     return render_page(
         request, "browse/acls/chosen.html", None, context, section="acls", status=422 if faults else 200
     )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def if_removed(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say what removing the chosen ACLs would change, while they are being chosen: a part of the list's page."""
+    cluster = access.cluster_or_404(request.user, slug)
+    if request.method == "GET":
+        return redirect("acls", slug=slug)
+    if not access.may(request.user, "request", cluster):
+        raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
+    view = in_force(cluster)
+    chosen = _chosen(view, request.POST.getlist("acl"))
+    context = {"removed": before_adding.if_removed(view, chosen), "chosen": chosen}
+    return render(request, "browse/acls/_if_removed.html", context)
 
 
 def _chosen(view: ClusterView, keys: Sequence[str]) -> tuple[AclBinding, ...]:

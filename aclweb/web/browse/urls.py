@@ -53,6 +53,7 @@ urlpatterns = [
     path("c/<slug:slug>/acls/export/", acls.export, name="acls-export"),
     path("c/<slug:slug>/acls/one/", acl_menu.detail, name="acl"),
     path("c/<slug:slug>/acls/chosen/", chosen_acls.detail, name="acls-chosen"),
+    path("c/<slug:slug>/acls/chosen/removed/", chosen_acls.if_removed, name="acls-chosen-removed"),
     path("c/<slug:slug>/acls/views/", view_page.index, name="acl-views"),
     path("c/<slug:slug>/acls/views/<int:number>/", view_page.detail, name="acl-view"),
     path("c/<slug:slug>/acls/views/<int:number>/rename/", view_page.rename, name="acl-view-rename"),

@@ -1,6 +1,6 @@
-"""What would the ACL that is being typed change, before it is added to the draft?
+"""What would the ACL that is being typed change, before it is added to the draft, and what those that are being chosen?
 
-Asked at each key, so it may cost a small part of what a page may.
+Asked at each key and each tick, so it may cost a small part of what a page may.
 """
 
 from __future__ import annotations
@@ -55,6 +55,20 @@ def told(view: ClusterView, draft: Draft, bindings: Sequence[AclBinding]) -> Bef
         # The form says by itself what no cluster takes.
         return None
     return BeforeAdding(told=impact_rows.told(alone), counts=alone.counts, with_draft=with_draft)
+
+
+def if_removed(view: ClusterView, bindings: Sequence[AclBinding]) -> BeforeAdding | None:
+    """Return what would change without these ACLs; None for none of them, and where none can be removed."""
+    going = tuple(binding for binding in bindings if binding in view.index)
+    if not going:
+        return None
+    try:
+        impact = _impact(view, Delta(remove=going), ())
+    except TooMuch:
+        return BeforeAdding(is_too_much=True)
+    except ChangeError:
+        return None
+    return BeforeAdding(told=impact_rows.told(impact, 1), counts=impact.counts)
 
 
 def _impact(view: ClusterView, delta: Delta, new_topics: tuple[str, ...]) -> Impact:
