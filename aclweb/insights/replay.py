@@ -32,6 +32,7 @@ from aclweb.acl.model import (
 from aclweb.insights.models import Load
 from aclweb.insights.requests import principal_key, resource_key
 from aclweb.insights.window import Window
+from aclweb.inventory.fields import as_stored, time_stored, unescape
 
 MOST_REQUESTS = 50_000
 """So many distinct requests are decided again while somebody waits; about a second of one core."""
@@ -233,7 +234,7 @@ def replay(
     theirs = _by_their_principals(delta, settings) if same_settings and not left_out else Q()
     touched = window.requests(by_key=bool(theirs)).filter(near, theirs)
     rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
-    asked = [_Asked.of(row) for row in rows[:MOST_REQUESTS]]
+    asked = list(map(_Asked.of, rows[:MOST_REQUESTS]))
     is_filed = index_after is not None and len(delta.add) + len(delta.remove) > len(asked)
     if same_settings and not is_filed:  # to file an ACL takes about as long as to decide a request
         edited = AclIndex((*delta.add, *delta.remove))
@@ -259,32 +260,49 @@ def replay(
 
 
 _REQUEST = (
-    "request__principal",
-    "request__host",
+    as_stored("request__principal"),
+    as_stored("request__host"),
     "request__operation",
     "request__resource_type",
-    "request__resource_name",
+    as_stored("request__resource_name"),
 )
-_TIMES = ("first_at", "last_at", "request")
+_TIMES = (as_stored("first_at"), as_stored("last_at"), "request")
+
+_OPERATIONS, _TYPES = dict(Operation.__members__), dict(ResourceType.__members__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A distinct request of the log: how often it was made, and when."""
+    """A distinct request of the log: how often it was made, and when.
+
+    first_stored, last_stored: as the database holds these times, since hardly any of thousands is asked for.
+    """
 
     request: AccessRequest
-    resource: Resource
     lines: int
-    first_at: datetime
-    last_at: datetime
+    first_stored: Any
+    last_stored: Any
     number: int
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> _Asked:
         principal, host, operation, kind, name, *rest = row
-        resource = Resource(ResourceType[kind], name)
-        request = AccessRequest(principal, host, Operation[operation], resource.resource_type, name)
-        return cls(request, resource, *rest)
+        request = AccessRequest(
+            unescape(principal), unescape(host), _OPERATIONS[operation], _TYPES[kind], unescape(name)
+        )
+        return cls(request, *rest)
+
+    @property
+    def resource(self) -> Resource:
+        return self.request.resource
+
+    @property
+    def first_at(self) -> datetime:
+        return time_stored(self.first_stored)
+
+    @property
+    def last_at(self) -> datetime:
+        return time_stored(self.last_stored)
 
 
 def _may_match(delta: Delta) -> Q:

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -51,11 +52,17 @@ def unescape(text: str) -> str:
 
 
 def as_stored(column: str) -> _AsStored:
-    """Return a column as the database holds it, for `values_list`: `unescape` reads a text of it.
+    """Return a column as the database holds it, for `values_list`: `unescape` reads a text, `time_stored` a time of it.
 
     Django's conversion of each value takes longer than reading it.
     """
     return models.ExpressionWrapper(models.F(column), output_field=models.TextField())
+
+
+def time_stored(value: str | datetime) -> datetime:
+    """Return the time that a database holds; SQLite holds it as text, in UTC."""
+    found = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def name_key(name: str) -> str:
