@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from aclweb.acl.model import NotationError, PatternType, ResourcePattern, ResourceType
 from aclweb.audit.models import Event
 from aclweb.inventory.admin import owners
-from aclweb.inventory.lists import owner_of, owners_matched, owners_of
+from aclweb.inventory.lists import OwnerBook, owner_of, owners_matched, owners_of
 from tests.steps import steps_in
 
 HEADER = "kind,pattern_type,name,owner,labels\n"
@@ -55,6 +55,18 @@ def test_a_name_of_another_kind_or_cluster_has_no_owner(owned, other_cluster):
     assert owner_of(owned, "CLUSTER", "kafka-cluster") is None
     assert owner_of(other_cluster, "TOPIC", "orders.eu") is None
     assert owner_of(owned, "PRINCIPAL", "User:bob").labels == ("human", "on-call")
+
+
+def test_rows_that_are_the_same_again_are_filed_once(owned, other_cluster):
+    first, second = OwnerBook(owned), OwnerBook(owned)
+    assert second._literal is first._literal
+    assert OwnerBook(owned, "TOPIC").of("PRINCIPAL", "User:bob") is None
+    assert not OwnerBook(other_cluster)
+
+    owned.owned_names.filter(name="orders.").update(owner="shop")
+
+    assert OwnerBook(owned).of("TOPIC", "orders.us").owner == "shop"
+    assert first.of("TOPIC", "orders.us").owner == "payments"
 
 
 def test_one_query_finds_the_owner_of_one_name_and_of_many(owned, django_assert_num_queries):

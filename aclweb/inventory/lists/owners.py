@@ -6,8 +6,9 @@ A row of the name itself counts before one of a prefix, a longer prefix before a
 from __future__ import annotations
 
 import re
+import threading
 from bisect import bisect_left
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -73,6 +74,47 @@ def owner_of(cluster: Cluster, kind: str, name: str) -> Owned | None:
     return max(found, key=lambda each: (not each.by_prefix, len(each.said_of)), default=None)
 
 
+_Row = tuple[str, str, str, str, str]
+
+
+class _Filed:
+    """Rows, filed by kind and name."""
+
+    def __init__(self, rows: tuple[_Row, ...]) -> None:
+        self.rows = rows
+        self.literal: dict[tuple[str, str], Owned] = {}
+        self.prefixed: dict[tuple[str, str], Owned] = {}
+        self.by_name: dict[str, list[Owned]] = {}
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for kind, *row in rows:
+            each = Owned.of((row[0], row[1], row[2], row[3]))
+            (self.prefixed if each.by_prefix else self.literal)[kind, each.said_of] = each
+            if each.by_prefix:
+                lengths[kind].add(len(each.said_of))
+        self.lengths = {kind: sorted(found, reverse=True) for kind, found in lengths.items()}
+
+
+_MOST_FILED = 8
+# The rows that were read last, by cluster and kinds: those that are the same again are not filed anew.
+_filed: OrderedDict[tuple[object, ...], _Filed] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _filed_of(asked: tuple[object, ...], rows: tuple[_Row, ...]) -> _Filed:
+    with _lock:
+        known = _filed.get(asked)
+        if known is not None and known.rows == rows:
+            _filed.move_to_end(asked)
+            return known
+    found = _Filed(rows)
+    with _lock:
+        _filed[asked] = found
+        _filed.move_to_end(asked)
+        while len(_filed) > _MOST_FILED:
+            _filed.popitem(last=False)
+    return found
+
+
 class OwnerBook:
     """What is said of the names of a cluster, read once to be asked of many names; one query. rows: all of it.
 
@@ -80,18 +122,11 @@ class OwnerBook:
     """
 
     def __init__(self, cluster: Cluster, *kinds: str) -> None:
-        self._literal: dict[tuple[str, str], Owned] = {}
-        self._prefixed: dict[tuple[str, str], Owned] = {}
-        self._by_name: dict[str, list[Owned]] = {}
-        lengths: dict[str, set[int]] = defaultdict(set)
         rows = cluster.owned_names.filter(kind__in=kinds or OwnedNames.Kind.values)
-        self.rows = tuple(rows.values_list("kind", *_COLUMNS))
-        for kind, *row in self.rows:
-            each = Owned.of(tuple(row))
-            (self._prefixed if each.by_prefix else self._literal)[kind, each.said_of] = each
-            if each.by_prefix:
-                lengths[kind].add(len(each.said_of))
-        self._lengths = {kind: sorted(found, reverse=True) for kind, found in lengths.items()}
+        filed = _filed_of((cluster.pk, kinds), tuple(rows.values_list("kind", *_COLUMNS)))
+        self.rows = filed.rows
+        self._literal, self._prefixed, self._lengths = filed.literal, filed.prefixed, filed.lengths
+        self._by_name = filed.by_name
 
     def __bool__(self) -> bool:
         """Whether anything is said of any name."""
