@@ -25,6 +25,7 @@ from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.impact import distinct
 from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem, Comment
 from aclweb.changes.notes import commands_of, done_already
+from aclweb.changes.plans import plan_of
 from aclweb.changes.preview import Preview, TooMuch, preview
 from aclweb.changes.replaying import replay_in
 from aclweb.clusters import ClusterState
@@ -328,13 +329,14 @@ def change_page(change: Change, user: User, *, replay_days: int | None = None) -
     # `change_of` brings along whether there are any approvals, and any comments.
     has_approvals = getattr(change, "has_approvals", True)
     of_reviewers = Approval.objects.select_related("reviewer") if has_approvals else Approval.objects.none()
-    prefetch_related_objects([change], "items", Prefetch("approvals", of_reviewers))
-    items = list(change.items.all())
+    prefetch_related_objects([change], Prefetch("approvals", of_reviewers))
+    plan = plan_of(change)
+    items = list(plan.items)
     said = list(change.comments.select_related("author")) if getattr(change, "has_comments", True) else []
     on_items = _comments_by_place(items, said)
     steps = _steps(items, on_items)
     view, held = in_force(change.cluster, just_read=True), access.holders(change.cluster)
-    is_open, delta = change.state not in _FINISHED, change.delta
+    is_open, delta = change.state not in _FINISHED, plan.delta
     now, notes = _as_of_now(change, delta, view) if is_open else (None, ())
     waits = change.state in (_S.IN_REVIEW, _S.APPROVED, _S.BLOCKED_STALE)
     drift = drift_since_sync(change, view) if waits else None
