@@ -131,6 +131,14 @@ def kept(dot, monkeypatch):
     return change
 
 
+# Laptops: a table may be moved sideways there, but for the buttons of its rows nobody would look for that.
+LAPTOPS = (1210, 1366)
+OUT_OF_SIGHT = """() => [...document.querySelectorAll("main .scroll")].flatMap(scroll => {
+  const edge = scroll.getBoundingClientRect().right;
+  const buttons = [...scroll.querySelectorAll("td button, td .btn")].filter(each => each.checkVisibility());
+  return buttons.filter(each => each.getBoundingClientRect().right > edge + 1).map(each => each.outerHTML);
+})"""
+
 # Two windows that differ in everything that changes how a page looks, and the two others.
 PAIRS = [("light", 1440), ("dark", 390)], [("dark", 1440), ("light", 390)]
 
@@ -157,6 +165,11 @@ def faults(visit, dot, kept):
                 problems.append(f"{shown}: scrolls sideways")
             if (theme, width) in read:
                 problems += [f"{shown}: {violation}" for violation in axe_violations(page)]
+        for width in LAPTOPS:
+            page.set_viewport_size({"width": width, "height": 768})
+            problems += [
+                f"{name} at {width} px: out of sight: {each}" for each in page.evaluate(OUT_OF_SIGHT)
+            ]
         problems += [f"{name}: {complaint}" for complaint in page.watch.complaints]
         return problems + [f"{name}: asked {url}" for url in page.watch.elsewhere]
 
