@@ -21,6 +21,7 @@ from aclweb.inventory.fields import EncryptedJSONField, KafkaTextField
 from aclweb.inventory.leases import Leased
 from aclweb.inventory.stored_checks import CHECKS as CHECKS
 from aclweb.inventory.stored_checks import ConnectionCheck as ConnectionCheck
+from aclweb.inventory.stored_columns import StoredColumns as StoredColumns
 from aclweb.inventory.stored_details import DetailsRead as DetailsRead
 from aclweb.inventory.stored_details import StoredDetail as StoredDetail
 from aclweb.inventory.stored_details import StoredGroup as StoredGroup

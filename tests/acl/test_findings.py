@@ -100,6 +100,20 @@ def test_the_acls_of_a_type_are_in_scan_order() -> None:
             assert found.in_order(some) == in_scan_order(some), seed
 
 
+def test_the_acls_of_a_name_are_those_whose_pattern_has_it() -> None:
+    for seed in range(CASES):
+        world, _ = (crowded_case if seed % 2 else random_case)(
+            seed, authorizer="glob" if seed % 3 == 0 else None
+        )
+        index = AclIndex(world.bindings)
+        for kind in {binding.resource_type for binding in world.bindings}:
+            found = index.shelf(kind)
+            assert found is not None
+            for name in {each.resource_name for each in found.unsorted} | {"", "*", "other"}:
+                named = [each for each in index if (each.resource_type, each.resource_name) == (kind, name)]
+                assert sorted(found.named(name), key=repr) == sorted(named, key=repr), seed
+
+
 @pytest.mark.parametrize("operation", ["READ", "DELETE"])
 def test_the_work_of_an_answer_does_not_grow_with_the_acls_of_others(
     operation: str, monkeypatch: pytest.MonkeyPatch

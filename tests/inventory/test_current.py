@@ -7,6 +7,7 @@ from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from aclweb.acl.model.vocabulary import AclBinding, PatternType, ResourceType
+from aclweb.inventory.current import loading_acls
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current.view import in_force, settings_of, span
 from aclweb.inventory.fields import KafkaTextField
@@ -42,7 +43,8 @@ def test_building_an_index_reads_each_text_once_and_compares_no_acls(cluster, mo
     current.forget()
     with monkeypatch.context() as patch:
         patch.setattr(KafkaTextField, "from_db_value", lambda *given: converted.append(1) or convert(*given))
-        patch.setattr(current, "unescape", lambda text: read.append(text) or unescape(text))
+        for module in (current, loading_acls):
+            patch.setattr(module, "unescape", lambda text: read.append(text) or unescape(text))
         patch.setattr(AclBinding, "__hash__", lambda own: hashed.append(1) or hash_of(own))
         index = in_force(cluster).index
         filed = index.shelf(ResourceType.TOPIC).bindings

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from aclweb.acl.model.vocabulary import AclBinding
 from aclweb.acl.notation.files import binding_key
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of
 from aclweb.inventory.current import view as current
-from aclweb.inventory.current.view import BINDING_COLUMNS, bindings_of
 from aclweb.inventory.models import Cluster, StoredAcl
 from aclweb.inventory.sync.run import sync
 from tests.hostile import EXAMPLES, acls, look_alikes, surrogates, texts

@@ -3,7 +3,8 @@ import time
 
 import pytest
 
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.column_index import ColumnIndex
+from aclweb.acl.authorizer.columns import AclColumns
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current import warming
 from aclweb.inventory.current.warming import warm
@@ -30,8 +31,8 @@ def test_a_newer_revision_of_a_cluster_in_use_is_prepared_before_anybody_asks(cl
 
     monkeypatch.setattr(current, "_build", None)  # would fail if anything were built now
     loaded = current.in_force(cluster).loaded
-    assert {"names", "in_reading_order", "_named_by"} <= loaded.__dict__.keys()
-    assert {"_shelves", "_tables"} <= loaded.index.__dict__.keys()
+    assert {"names", "in_reading_order"} <= loaded.__dict__.keys()
+    assert {"count_by_principal", "denies_by_principal", "_tables"} <= loaded.index.__dict__.keys()
 
 
 def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):
@@ -151,7 +152,7 @@ def test_building_the_index_of_100_000_acls_lets_other_threads_go_on():
         for i in range(100_000)
     )
     try:
-        current.LoadedRevision(AclIndex(current.bindings_of(rows)), (), (), "").prepare()
+        current.LoadedRevision(ColumnIndex(AclColumns.of_rows(rows)), (), (), "").prepare()
     finally:
         done.set()
         beating.join()

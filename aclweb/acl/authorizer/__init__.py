@@ -33,6 +33,9 @@ from aclweb.acl.authorizer.any_host import (
 from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
 from aclweb.acl.authorizer.caveats import beyond_acls, edit_caveats
+from aclweb.acl.authorizer.column_bytes import columns_from_bytes, columns_to_bytes
+from aclweb.acl.authorizer.column_index import ColumnIndex
+from aclweb.acl.authorizer.columns import AclColumns
 from aclweb.acl.authorizer.decision import (
     Decision,
     answer_given,
@@ -68,9 +71,11 @@ __all__ = [
     "PARTS",
     "RESULTS",
     "UNPARSABLE_PRINCIPAL",
+    "AclColumns",
     "AclIndex",
     "Answer",
     "Basis",
+    "ColumnIndex",
     "Cover",
     "Decision",
     "Explanation",
@@ -94,6 +99,8 @@ __all__ = [
     "authorize",
     "beyond_acls",
     "choose_addresses",
+    "columns_from_bytes",
+    "columns_to_bytes",
     "decide",
     "decide_elsewhere",
     "decide_for_any_host",

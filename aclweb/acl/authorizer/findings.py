@@ -187,7 +187,7 @@ class TypeFindings(Findings):
         return self._shelf.in_order(chain(chosen, islice(others, 1)))
 
     def __len__(self) -> int:
-        return len(self._shelf.unsorted) - len(self._shelf.unknown_patterns)
+        return self._shelf.count - len(self._shelf.unknown_patterns)
 
 
 def _has_known_pattern(binding: AclBinding) -> bool:

@@ -13,7 +13,8 @@ It is filed twice, each on first use. By resource: name or prefix -> bindings, f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Self
 
 from aclweb.acl.authorizer.glob_table import GlobTable
@@ -50,9 +51,7 @@ class AclIndex:
         words |= {binding.operation for binding in self._given}
         words |= {binding.permission_type for binding in self._given}
         words |= {binding.resource_type for binding in self._given}
-        if not words.isdisjoint(_FILTER_WORDS):
-            for binding in self._given:
-                _refuse_filter_words(binding)
+        self._refuse(words, lambda: self._given)
 
     @classmethod
     def of_distinct(cls, bindings: Iterable[AclBinding]) -> Self:
@@ -60,6 +59,13 @@ class AclIndex:
         made = cls(bindings)
         made.__dict__["bindings"] = made._given
         return made
+
+    @staticmethod
+    def _refuse(words: set[object], bindings: Callable[[], Iterable[AclBinding]]) -> None:
+        """Raise AclError where a word of the bindings is one for filters; they are only looked at then."""
+        if not words.isdisjoint(_FILTER_WORDS):
+            for binding in bindings():
+                _refuse_filter_words(binding)
 
     def __len__(self) -> int:
         return len(self.bindings)
@@ -139,6 +145,16 @@ class AclIndex:
     def of_principal(self, principal: str) -> tuple[AclBinding, ...]:
         """Return the bindings that name this principal, in first-seen order."""
         return self._of_principal.get(principal, ())
+
+    @computed_once
+    def count_by_principal(self) -> Counter[str]:
+        """How many bindings name each principal."""
+        return Counter(binding.principal for binding in self.bindings)
+
+    @computed_once
+    def denies_by_principal(self) -> Counter[str]:
+        """How many DENYs name each principal."""
+        return Counter(binding.principal for binding in self.bindings if binding.is_deny)
 
     @computed_once
     def with_unknown(self) -> tuple[AclBinding, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
@@ -36,27 +36,29 @@ class ResourceShelf:
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
         # All of them, in no order; `bindings` is in scan order.
-        self.unsorted = list(bindings)
+        self.unsorted: Sequence[AclBinding] = list(bindings)
+        self.count = len(self.unsorted)
         self.unknown_patterns: list[AclBinding] = []
-        self.literals: dict[str, list[AclBinding]] = {}
         self.globs: list[AclBinding] = []
+        literals: dict[str, list[AclBinding]] = {}
         prefixed: dict[str, list[AclBinding]] = {}
         for binding in self.unsorted:
             if binding.pattern_type is PatternType.LITERAL:
-                self.literals.setdefault(binding.resource_name, []).append(binding)
+                literals.setdefault(binding.resource_name, []).append(binding)
             elif binding.pattern_type is PatternType.PREFIXED:
                 prefixed.setdefault(binding.resource_name, []).append(binding)
             elif binding.pattern_type is PatternType.GLOB:
                 self.globs.append(binding)
             else:
                 self.unknown_patterns.append(binding)
-        for group in (*self.literals.values(), *prefixed.values()):
+        for group in (*literals.values(), *prefixed.values()):
             if len(group) > 1:
                 group.sort(key=entry_order)
         self.empty_prefix = prefixed.pop("", [])
-        self.wildcard = self.literals.get(WILDCARD, [])
+        self.literals: Mapping[str, list[AclBinding]] = literals
+        self.wildcard = literals.get(WILDCARD, [])
         self.chain = PrefixChain.of_sorted(tuple(sorted(prefixed))) if prefixed else NO_PREFIXES
-        self.prefixed = [prefixed[prefix] for prefix in self.chain.prefixes]
+        self.prefixed: Sequence[list[AclBinding]] = [prefixed[prefix] for prefix in self.chain.prefixes]
 
     @computed_once
     def bindings(self) -> list[AclBinding]:
@@ -69,14 +71,15 @@ class ResourceShelf:
             yield from in_scan_order(self.unsorted)
             return
         # Those of one name stand in order already.
-        prefixed = {group[0].resource_name: group for group in (*self.prefixed, self.empty_prefix) if group}
+        places = {prefix: place for place, prefix in enumerate(self.chain.prefixes)}
         # Both are sorted already, which sorting finds.
-        names = list(dict.fromkeys(sorted([*self.literal_names, *sorted(prefixed)], reverse=True)))
+        names = list(dict.fromkeys(sorted([*self.literal_names, *self.chain.prefixes], reverse=True)))
         if not all(map(str.isascii, names)):
             names.sort(key=code_units, reverse=True)
         for name in names:
             yield from self.literals.get(name, ())
-            yield from prefixed.get(name, ())
+            yield from self.prefixed[places[name]] if name in places else ()
+        yield from self.empty_prefix
 
     @computed_once
     def with_known_pattern(self) -> list[AclBinding]:
@@ -93,7 +96,7 @@ class ResourceShelf:
     def in_order(self, bindings: Iterable[AclBinding]) -> list[AclBinding]:
         """Return these bindings of the type in scan order."""
         chosen = set(bindings)
-        if len(chosen) * _SORTED_ANEW < len(self.unsorted):
+        if len(chosen) * _SORTED_ANEW < self.count:
             return in_scan_order(chosen)
         return [binding for binding in self.bindings if binding in chosen]
 
@@ -105,12 +108,12 @@ class ResourceShelf:
         return [binding for binding in found if binding.pattern_type is not PatternType.UNKNOWN]
 
     @computed_once
-    def literal_names(self) -> list[str]:
+    def literal_names(self) -> Sequence[str]:
         """The names of the literal patterns, sorted."""
         return sorted(self.literals)
 
     @computed_once
-    def by_principal(self) -> dict[str, list[AclBinding]]:
+    def by_principal(self) -> Mapping[str, Sequence[AclBinding]]:
         """principal -> its bindings of this type."""
         groups: dict[str, list[AclBinding]] = {}
         for binding in self.unsorted:
@@ -125,7 +128,7 @@ class ResourceShelf:
         )
 
     @computed_once
-    def no_plain_allows(self) -> dict[str, list[AclBinding]]:
+    def no_plain_allows(self) -> Mapping[str, Sequence[AclBinding]]:
         """principal -> those of its bindings that are or may be something else than an ALLOW on known names."""
         groups: dict[str, list[AclBinding]] = {}
         for binding in self.unsorted:
@@ -147,6 +150,18 @@ class ResourceShelf:
             found = in_scan_order(found)
         # Every prefix of a name after `*` sorts after `*` too, so the parts stand in order.
         return found + self.globs_covering(name, settings) if self.globs else found
+
+    def named(self, name: str) -> list[AclBinding]:
+        """Return the bindings whose pattern has this very name, of whatever pattern type."""
+        place = self.chain.longest(name)
+        is_prefix = place >= 0 and self.chain.prefixes[place] == name
+        others = (each for each in (*self.globs, *self.unknown_patterns) if each.resource_name == name)
+        return [
+            *self.literals.get(name, ()),
+            *(self.prefixed[place] if is_prefix else ()),
+            *(self.empty_prefix if not name else ()),
+            *others,
+        ]
 
     def beginning_with(self, text: str) -> Iterator[AclBinding]:
         """Yield the bindings for one name, or for a prefix, that begins with a text; not those for all names."""

@@ -1,6 +1,12 @@
 """What is in force on a cluster now, or was at some moment, and what is declared of it?"""
 
 from aclweb.inventory.current.broker_settings import KnownAuthorizer, NamingRules, naming_rules
+from aclweb.inventory.current.loading_acls import (
+    BINDING_COLUMNS,
+    acls_of_rows,
+    bindings_of,
+    has_columns,
+)
 from aclweb.inventory.current.moments import (
     MomentError,
     config_rows,
@@ -10,14 +16,13 @@ from aclweb.inventory.current.moments import (
     not_known,
 )
 from aclweb.inventory.current.view import (
-    BINDING_COLUMNS,
     ClusterView,
     LoadedRevision,
     Moment,
-    bindings_of,
     connection_of,
     in_force,
     known_version,
+    reading_order,
     settings_of,
     span,
 )
@@ -30,9 +35,11 @@ __all__ = [
     "Moment",
     "MomentError",
     "NamingRules",
+    "acls_of_rows",
     "bindings_of",
     "config_rows",
     "connection_of",
+    "has_columns",
     "in_force",
     "known_version",
     "moment_at",
@@ -40,6 +47,7 @@ __all__ = [
     "moment_sentences",
     "naming_rules",
     "not_known",
+    "reading_order",
     "settings_of",
     "span",
 ]

@@ -16,7 +16,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -26,7 +26,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q
 
-from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.authorizer import AclIndex, ColumnIndex
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     ANY_USER,
@@ -35,20 +35,18 @@ from aclweb.acl.model import (
     AclBinding,
     AclError,
     AuthorizerSettings,
-    Operation,
     PatternType,
-    PermissionType,
     ResourceType,
     computed_once,
 )
 from aclweb.clusters import AllowedHosts, ClusterError, ClusterState, Connection, Known, TopicInfo
+from aclweb.inventory.current.loading_acls import load_acls
 from aclweb.inventory.current.transactional_ids import ListedIds, listed_ids
 from aclweb.inventory.fields import as_stored, unescape
 from aclweb.inventory.models import (
     Cluster,
     Declaration,
     Revision,
-    StoredAcl,
     StoredName,
     stored_in_force,
 )
@@ -84,34 +82,28 @@ class LoadedRevision:
         """How many ACLs and names it holds: what it takes of memory is about proportional to that."""
         return len(self.index) + len(self.topics) + len(self.groups)
 
-    @computed_once
+    @property
     def by_principal(self) -> Counter[str]:
         """How many bindings name each principal."""
-        return Counter({principal: len(named) for principal, named in self._named_by.items()})
+        return self.index.count_by_principal
+
+    @property
+    def denies_by_principal(self) -> Counter[str]:
+        return self.index.denies_by_principal
 
     def naming(self, principal: str) -> tuple[AclBinding, ...]:
         """Return the bindings that name exactly this principal, as a list shows them."""
-        if principal not in self._named_by:
+        if principal not in self.by_principal:
             return ()
         if principal not in self._naming:
-            self._naming[principal] = tuple(sorted(self._named_by[principal], key=_reading_order))
+            own = self.index.of_principal(principal)
+            self._naming[principal] = tuple(sorted(own, key=reading_order))
         return self._naming[principal]
-
-    @computed_once
-    def _named_by(self) -> dict[str, list[AclBinding]]:
-        groups: dict[str, list[AclBinding]] = {}
-        for binding in self.index:
-            groups.setdefault(binding.principal, []).append(binding)
-        return groups
-
-    @computed_once
-    def denies_by_principal(self) -> Counter[str]:
-        return Counter(binding.principal for binding in self.index if binding.is_deny)
 
     @computed_once
     def in_reading_order(self) -> tuple[AclBinding, ...]:
         """Every binding as a list shows it: DENY first, then by name, LITERAL `*` last."""
-        return tuple(sorted(self.index, key=_reading_order))
+        return tuple(sorted(self.index, key=reading_order))
 
     @computed_once
     def names(self) -> dict[ResourceType, tuple[str, ...]]:
@@ -122,17 +114,12 @@ class LoadedRevision:
             ResourceType.CLUSTER: ("kafka-cluster",),
         }
 
-    @computed_once
-    def _topics_by_name(self) -> dict[str, TopicInfo]:
-        return {topic.name: topic for topic in self.topics}
-
     def prepare(self) -> None:
         """File everything that pages ask for, so that no request has to."""
         for resource_type in ResourceType:
             self.index.shelf(resource_type)
             self.index.table(resource_type)
         self.naming(ANY_USER)
-        self.topic("")
         _ = self.index.hosts, self.by_principal, self.denies_by_principal, self.names, self.in_reading_order
 
     def holds(self, resource_type: ResourceType, name: str) -> bool:
@@ -143,7 +130,9 @@ class LoadedRevision:
 
     def topic(self, name: str) -> TopicInfo | None:
         """Return the topic with this name, if it exists."""
-        return self._topics_by_name.get(name)
+        place = bisect_left(self.names[ResourceType.TOPIC], name)
+        topic = self.topics[place] if place < len(self.topics) else None
+        return topic if topic is not None and topic.name == name else None
 
     def covered_now(self, binding: AclBinding) -> int | None:
         """Return how many existing names the pattern covers; None for types whose names nobody lists."""
@@ -451,19 +440,13 @@ def _build(cluster: Cluster, revision: Revision, before: LoadedRevision | None) 
     then = Q(cluster=cluster) & stored_in_force(revision)
     is_same = before is not None and before.digest == revision.digest  # only names moved
     with loading.making_what_lasts(0 if is_same else revision.acls):
-        index = before.index if before is not None and is_same else _index(then)
+        index = before.index if before is not None and is_same else ColumnIndex(load_acls(cluster, revision))
         topics, groups = _names(then)
         loaded = LoadedRevision(index, topics, groups, revision.digest)
         # What nearly every page asks for. Later, all that is made now would be looked through for garbage meanwhile.
         index.shelf(ResourceType.TOPIC)
-        loaded.topic("")
+        _ = loaded.names
     return loaded
-
-
-def _index(then: Q) -> AclIndex:
-    rows = StoredAcl.objects.filter(then).order_by("pk").values_list(*map(as_stored, BINDING_COLUMNS))
-    # A key is in force once, and it is that of the whole ACL.
-    return AclIndex.of_distinct(_bindings(rows.iterator(chunk_size=5000), unescape))
 
 
 def _names(then: Q) -> tuple[tuple[TopicInfo, ...], tuple[str, ...]]:
@@ -479,52 +462,8 @@ def _names(then: Q) -> tuple[tuple[TopicInfo, ...], tuple[str, ...]]:
     return tuple(sorted(topics, key=attrgetter("name"))), tuple(sorted(groups))
 
 
-BINDING_COLUMNS = (
-    "resource_type",
-    "resource_name",
-    "pattern_type",
-    "principal",
-    "host",
-    "operation",
-    "permission_type",
-)
-
-
-def bindings_of(rows: Iterable[tuple[str, ...]]) -> Iterator[AclBinding]:
-    """Yield a binding for each row of BINDING_COLUMNS; equal texts share one string."""
-    return _bindings(rows, str)
-
-
-class _Texts(dict[str, str]):
-    """The text of each that a column holds, read when it is first asked for."""
-
-    def __init__(self, read: Callable[[str], str]) -> None:
-        self._read = read
-
-    def __missing__(self, stored: str) -> str:
-        text = self[stored] = self._read(stored)
-        return text
-
-
-def _bindings(rows: Iterable[tuple[str, ...]], read: Callable[[str], str]) -> Iterator[AclBinding]:
-    """Yield a binding for each row. read: what makes a text of what is in its columns; each is read once."""
-    texts = _Texts(read)
-    # An enum's own look-up by name is Python code, and there are four for each row.
-    types, patterns = dict(ResourceType.__members__), dict(PatternType.__members__)
-    operations, permissions = dict(Operation.__members__), dict(PermissionType.__members__)
-    for kind, name, pattern, principal, host, operation, permission in rows:
-        yield AclBinding(
-            types[kind],
-            texts[name],
-            patterns[pattern],
-            texts[principal],
-            texts[host],
-            operations[operation],
-            permissions[permission],
-        )
-
-
-def _reading_order(binding: AclBinding) -> tuple[object, ...]:
+def reading_order(binding: AclBinding) -> tuple[object, ...]:
+    """Return what lists sort ACLs by: DENY first, then by name, LITERAL `*` last. No two ACLs are alike in it."""
     # `_value_` because `code` and `value` are Python-level descriptors, and each ACL of a large cluster is asked.
     return (
         not binding.is_deny,

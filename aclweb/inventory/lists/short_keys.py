@@ -9,8 +9,7 @@ from django.db.models import Q
 
 from aclweb.acl.model import AclBinding
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.current import bindings_of
-from aclweb.inventory.current.view import BINDING_COLUMNS
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of
 from aclweb.inventory.models import Cluster, StoredAcl
 
 # 64 bits: among a million ACLs two begin alike once in forty million clusters, and then neither is found.

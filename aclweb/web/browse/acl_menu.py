@@ -18,8 +18,7 @@ from aclweb.acl.model import ANY_USER, AclBinding, Operation, PatternType, acl_t
 from aclweb.insights.current import current_load
 from aclweb.insights.queries import usage_of
 from aclweb.inventory import lists
-from aclweb.inventory.current import bindings_of, in_force
-from aclweb.inventory.current.view import BINDING_COLUMNS
+from aclweb.inventory.current import BINDING_COLUMNS, bindings_of, in_force
 from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
 from aclweb.web.shell import as_of, links
 from aclweb.web.shell.htmx import render_page, wants_part

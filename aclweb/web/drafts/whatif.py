@@ -32,7 +32,7 @@ from aclweb.changes.models import ChangeError
 from aclweb.changes.question import what_if
 from aclweb.insights.current import current_load
 from aclweb.insights.replay import Replay
-from aclweb.inventory.current import ClusterView
+from aclweb.inventory.current import BINDING_COLUMNS, ClusterView, bindings_of
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.lists import names_known
@@ -502,7 +502,7 @@ def _with_removals(data: QueryDict, cluster: Cluster) -> QueryDict:
         return data
     whole = data.copy()
     rows = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster, key__in=keys)
-    for binding in current.bindings_of(rows.values_list(*current.BINDING_COLUMNS)):
+    for binding in bindings_of(rows.values_list(*BINDING_COLUMNS)):
         whole.appendlist("line", Line("remove", binding).as_text())
     return whole
 

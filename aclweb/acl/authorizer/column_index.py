@@ -1,0 +1,271 @@
+"""How is a very large set of ACLs asked, of which hardly any question needs more than a few?
+
+A ColumnIndex answers what an AclIndex of the same ACLs does, in the same order. It holds columns, and makes the ACLs
+that a question is about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from aclweb.acl.authorizer.columns import AclColumns, Block, Codes
+from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
+from aclweb.acl.authorizer.shelf import ResourceShelf
+from aclweb.acl.matching import NO_PREFIXES
+from aclweb.acl.model import (
+    ANY_USER,
+    WILDCARD,
+    AclBinding,
+    Operation,
+    PatternType,
+    PermissionType,
+    ResourceType,
+    computed_once,
+)
+
+_Acls = list[AclBinding]
+_NO_BLOCK_NAMES: tuple[str, ...] = ()
+
+
+class ColumnIndex(AclIndex):
+    """A set of bindings that differ, held as columns."""
+
+    def __init__(self, columns: AclColumns) -> None:
+        self._columns = columns
+        self._filed: dict[int, ColumnShelf] = {}
+        self._blocks: dict[int, list[Block]] = {}
+        for block in columns.blocks:
+            self._blocks.setdefault(block.resource_type._value_, []).append(block)
+        words = {word for block in columns.blocks for word in (block.resource_type, block.pattern_type)}
+        self._refuse(words.union(*columns.acts), columns.bindings)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __contains__(self, binding: object) -> bool:
+        if not isinstance(binding, AclBinding):
+            return False
+        for block in self._blocks.get(binding.resource_type._value_, ()):
+            if block.pattern_type is binding.pattern_type:
+                number = block.number_of(binding.resource_name)
+                return number >= 0 and binding in self._columns.of_pattern(block, number)
+        return False
+
+    def __reduce__(self) -> tuple[Callable[..., AclIndex], tuple[tuple[AclBinding, ...]]]:
+        return AclIndex.of_distinct, (self.bindings,)
+
+    @computed_once
+    def _given(self) -> tuple[AclBinding, ...]:
+        return self._columns.bindings()
+
+    @computed_once
+    def bindings(self) -> tuple[AclBinding, ...]:
+        return self._given
+
+    def shelf(self, resource_type: ResourceType) -> ColumnShelf | None:
+        code = resource_type._value_
+        found = self._filed.get(code)
+        if found is None and code in self._blocks:
+            found = self._filed[code] = ColumnShelf(self._columns, self._blocks[code])
+        return found
+
+    @computed_once
+    def first_glob(self) -> AclBinding | None:
+        if all(block.pattern_type is not PatternType.GLOB for block in self._columns.blocks):
+            return None
+        return next(each for each in self._given if each.pattern_type is PatternType.GLOB)
+
+    @computed_once
+    def principals(self) -> frozenset[str]:
+        return frozenset(self._columns.principals) - {ANY_USER}
+
+    def of_principal(self, principal: str) -> tuple[AclBinding, ...]:
+        return tuple(self._columns.list_at(self._columns.places_of_principals.get(principal, ())))
+
+    @computed_once
+    def count_by_principal(self) -> Counter[str]:
+        return self._columns.count_by_principal()
+
+    @computed_once
+    def denies_by_principal(self) -> Counter[str]:
+        return self._columns.count_by_principal(PermissionType.DENY)
+
+    @computed_once
+    def with_unknown(self) -> tuple[AclBinding, ...]:
+        words: set[object] = {block.resource_type for block in self._columns.blocks}
+        words.update(block.pattern_type for block in self._columns.blocks)
+        words.update(*self._columns.acts)
+        unknown = (ResourceType.UNKNOWN, PatternType.UNKNOWN, Operation.UNKNOWN, PermissionType.UNKNOWN)
+        return () if words.isdisjoint(unknown) else tuple(each for each in self.bindings if each.has_unknown)
+
+    @computed_once
+    def hosts(self) -> frozenset[str]:
+        return frozenset(self._columns.hosts) - {WILDCARD}
+
+
+class ColumnShelf(ResourceShelf):
+    """The ACLs of one resource type, held as columns."""
+
+    def __init__(self, columns: AclColumns, blocks: Sequence[Block]) -> None:
+        """Take the blocks of the type, which stand beside each other."""
+        self._columns = columns
+        self._start, self._end = columns.span(blocks)
+        self._by_type = {block.pattern_type: block for block in blocks}
+        self.count = self._end - self._start
+        self.unknown_patterns = self._of_type(PatternType.UNKNOWN)
+        self.globs = self._of_type(PatternType.GLOB)
+        self.literals = _ByName(columns, self._by_type.get(PatternType.LITERAL))
+        self.wildcard = self.literals.get(WILDCARD, [])
+        block = self._by_type.get(PatternType.PREFIXED)
+        self.chain = columns.chain_of(block) if block is not None else NO_PREFIXES
+        of_prefix = _ByName(columns, block)
+        self.empty_prefix = of_prefix.get("", [])
+        self.prefixed = _OfPlaces(of_prefix, bool(self.empty_prefix))
+
+    @computed_once
+    def unsorted(self) -> Sequence[AclBinding]:
+        return self._columns.all_at(self._seen)
+
+    @computed_once
+    def literal_names(self) -> Sequence[str]:
+        block = self._by_type.get(PatternType.LITERAL)
+        return block.names if block is not None else _NO_BLOCK_NAMES
+
+    @computed_once
+    def denies(self) -> list[AclBinding]:
+        known = (place for place in self._doing(PermissionType.DENY) if self._has_known_pattern(place))
+        return in_scan_order(self._columns.list_at(known))
+
+    @computed_once
+    def by_principal(self) -> Mapping[str, Sequence[AclBinding]]:
+        return _ByPrincipal(self._columns, self._columns.by_principal(self._seen))
+
+    @computed_once
+    def kinds(self) -> frozenset[tuple[int, int]]:
+        acts = self._columns.acts
+        return frozenset(
+            (acts[code][1]._value_, acts[code][0]._value_)
+            for code in set(self._columns.act[self._start : self._end])
+        )
+
+    @computed_once
+    def no_plain_allows(self) -> Mapping[str, Sequence[AclBinding]]:
+        plain = {code for code, (_, each) in enumerate(self._columns.acts) if each is PermissionType.ALLOW}
+        act = self._columns.act
+        others = (
+            place for place in self._seen if act[place] not in plain or not self._has_known_pattern(place)
+        )
+        return _ByPrincipal(self._columns, self._columns.by_principal(others))
+
+    @computed_once
+    def _seen(self) -> Codes:
+        return self._columns.seen_within(self._start, self._end)
+
+    def _doing(self, permission: PermissionType) -> Iterable[int]:
+        wanted = {code for code, (_, each) in enumerate(self._columns.acts) if each is permission}
+        act = self._columns.act
+        return (place for place in self._seen if act[place] in wanted)
+
+    def _has_known_pattern(self, place: int) -> bool:
+        block = self._by_type.get(PatternType.UNKNOWN)
+        if block is None:
+            return True
+        start, end = self._columns.span([block])
+        return not start <= place < end
+
+    def _of_type(self, pattern_type: PatternType) -> list[AclBinding]:
+        block = self._by_type.get(pattern_type)
+        if block is None:
+            return []
+        return self._columns.list_at(self._columns.seen_within(*self._columns.span([block])))
+
+
+class _ByName(Mapping[str, _Acls]):
+    """name -> the ACLs with this very pattern, in the order of entries."""
+
+    def __init__(self, columns: AclColumns, block: Block | None) -> None:
+        self._columns, self._block = columns, block
+        self._groups: dict[str, _Acls] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._block.names if self._block is not None else _NO_BLOCK_NAMES
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._block is not None and self._block.number_of(name) >= 0
+
+    def get(self, name: str, default: Any = None) -> Any:
+        found = self._groups.get(name)
+        if found is None:
+            block = self._block
+            number = block.number_of(name) if block is not None else -1
+            if block is None or number < 0:
+                return default
+            found = self._columns.of_pattern(block, number)
+            if len(found) > 1:
+                found.sort(key=entry_order)
+            self._groups[name] = found
+        return found
+
+    def __getitem__(self, name: str) -> _Acls:
+        found: _Acls | None = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+class _OfPlaces(Sequence[_Acls]):
+    """The ACLs of each prefix of a chain."""
+
+    def __init__(self, groups: _ByName, starts_empty: bool) -> None:
+        """Take the ACLs by prefix. starts_empty: whether the first of them is the empty one, which no chain has."""
+        self._groups, self._before = groups, int(starts_empty)
+
+    def __len__(self) -> int:
+        return len(self._groups) - self._before
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return self._groups[self._groups.names[place % len(self) + self._before]]
+
+    def __iter__(self) -> Iterator[_Acls]:
+        return map(self._groups.__getitem__, islice(self._groups, self._before, None))
+
+
+class _ByPrincipal(Mapping[str, _Acls]):
+    """principal -> its ACLs, in first-seen order."""
+
+    def __init__(self, columns: AclColumns, places: Mapping[str, Codes]) -> None:
+        self._columns, self._places = columns, places
+        self._made: dict[str, _Acls] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __contains__(self, principal: object) -> bool:
+        return principal in self._places
+
+    def __getitem__(self, principal: str) -> _Acls:
+        made = self._made.get(principal)
+        if made is None:
+            made = self._made[principal] = self._columns.list_at(self._places[principal])
+        return made
+
+    def get(self, principal: str, default: Any = None) -> Any:
+        return self[principal] if principal in self._places else default

@@ -1,0 +1,62 @@
+"""Store the ACLs in force on a large cluster as columns, so that every process that answers pages has them at once."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from django.db import DatabaseError, models
+
+from aclweb.acl.authorizer import columns_to_bytes
+from aclweb.inventory.current import acls_of_rows, has_columns
+from aclweb.inventory.models import Cluster, Revision, StoredColumns
+from aclweb.inventory.store.staging import in_turn
+
+logger = logging.getLogger(__name__)
+
+# Bytes that one transaction stores: some hundredths of a second of SQLite's lock.
+_BYTES_AT_ONCE = 1 << 19
+
+
+def keep_columns(cluster: Cluster) -> bool:
+    """Store the columns of the cluster's newest revision in short transactions; return whether any were to be stored.
+
+    They are a convenience: where they cannot be stored, rows are read.
+    """
+    revision = cluster.revision
+    if revision is None or not has_columns(revision):
+        return False
+    if StoredColumns.objects.filter(cluster=cluster, digest=revision.digest, part=0).exists():
+        return False
+    try:
+        _store(cluster, revision)
+    except DatabaseError:
+        logger.exception("The columns of cluster %s were not stored, so pages read its rows.", cluster.slug)
+    return True
+
+
+def _store(cluster: Cluster, revision: Revision) -> None:
+    begun = time.monotonic()
+    content = columns_to_bytes(acls_of_rows(cluster, revision))
+    own = StoredColumns.objects.filter(cluster=cluster)
+    _delete(own.filter(digest=revision.digest))  # of whoever did not come to the end
+    last_to_first = range((len(content) - 1) // _BYTES_AT_ONCE, -1, -1)
+    for part in last_to_first:
+        some = content[part * _BYTES_AT_ONCE : (part + 1) * _BYTES_AT_ONCE]
+        with in_turn():
+            StoredColumns.objects.create(cluster=cluster, digest=revision.digest, part=part, content=some)
+    _delete(own.exclude(digest=revision.digest))
+    logger.info(
+        "Stored the columns of %d ACLs of cluster %s, %d bytes, in %.1f s.",
+        revision.acls,
+        cluster.slug,
+        len(content),
+        time.monotonic() - begun,
+    )
+
+
+def _delete(parts: models.QuerySet[StoredColumns]) -> None:
+    # Part 0 first: without it the others are none.
+    for pk in list(parts.order_by("part").values_list("pk", flat=True)):
+        with in_turn():
+            StoredColumns.objects.filter(pk=pk).delete()

@@ -1,0 +1,153 @@
+"""The columns of a large cluster's ACLs say what its rows do, and rows are read where columns cannot be."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from django.db import DatabaseError
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+
+from aclweb.acl.authorizer import AclColumns, columns_from_bytes, columns_to_bytes
+from aclweb.inventory.current import loading_acls
+from aclweb.inventory.current import view as current
+from aclweb.inventory.current.view import in_force
+from aclweb.inventory.models import Cluster, Revision, StoredColumns
+from aclweb.inventory.store import columns as storing
+from aclweb.inventory.sync.run import sync
+from tests.builders import acl, allow
+from tests.inventory.answering_cluster import Answers, topics
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = ("a\0b", "a\\b", "\ud800", "", "\\u0000", "*", "é", "\U0001f600", "a\nb", "plain")
+ACLS = [
+    acl("DENY" if number % 3 == 0 else "ALLOW", f"User:{name}", "READ", name, pattern=pattern, host=name)
+    for number, name in enumerate(HOSTILE)
+    for pattern in ("LITERAL", "PREFIXED")
+]
+
+
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch):
+    monkeypatch.setattr(loading_acls, "_MANY", 3)
+    monkeypatch.setattr(storing, "_BYTES_AT_ONCE", 100)
+    current.forget()
+    yield
+    current.forget()
+
+
+def test_they_are_what_the_rows_are_and_no_row_is_read(cluster):
+    sync(cluster, client=Answers(ACLS))
+    of_rows = loading_acls.acls_of_rows(cluster, cluster.revision)
+
+    with CaptureQueriesContext(database) as queries:
+        index = in_force(cluster).index
+
+    assert not any("inventory_storedacl" in query["sql"] for query in queries)
+    assert StoredColumns.objects.count() > 3
+    assert list(index) == list(of_rows.bindings())
+    assert set(index) == set(ACLS)
+
+
+def test_those_of_the_newest_revision_alone_stay(cluster):
+    sync(cluster, client=Answers(ACLS))
+    first = set(StoredColumns.objects.values_list("pk", flat=True))
+    sync(cluster, client=Answers(ACLS))
+    sync(cluster, client=Answers(ACLS, topics("t")))
+    assert set(StoredColumns.objects.values_list("pk", flat=True)) == first
+
+    sync(cluster, client=Answers(ACLS[1:]))
+
+    cluster.refresh_from_db()
+    assert set(StoredColumns.objects.values_list("digest", flat=True)) == {cluster.revision.digest}
+    assert set(in_force(cluster).index) == set(ACLS[1:])
+
+
+def test_of_a_cluster_with_few_acls_none_are_stored_or_looked_for(cluster):
+    with CaptureQueriesContext(database) as queries:
+        sync(cluster, client=Answers(ACLS[:2]))
+        assert set(in_force(cluster).index) == set(ACLS[:2])
+
+    assert not any("storedcolumns" in query["sql"] for query in queries)
+
+
+@pytest.mark.parametrize("harm", ["none", "first part", "a part", "cut", "turned", "layout", "other ACLs"])
+def test_rows_are_read_where_they_are_not_whole(cluster, caplog, harm):
+    sync(cluster, client=Answers(ACLS))
+    parts = StoredColumns.objects.order_by("part")
+    if harm == "none":
+        parts.delete()
+    elif harm == "first part":
+        parts.filter(part=0).delete()
+    elif harm == "a part":
+        parts.filter(part=2).delete()
+    elif harm == "other ACLs":
+        rewrite(columns_to_bytes(AclColumns.of(ACLS[1:])))
+    else:
+        whole = b"".join(bytes(part.content) for part in parts)
+        middle = len(whole) - 30
+        turned = whole[:middle] + bytes([whole[middle] ^ 8]) + whole[middle + 1 :]
+        rewrite(
+            {"cut": whole[:-1], "turned": turned, "layout": whole.replace(b'"layout": 1', b'"layout": 9')}[
+                harm
+            ]
+        )
+    current.forget()
+
+    with caplog.at_level(logging.WARNING):
+        index = in_force(cluster).index
+
+    assert set(index) == set(ACLS)
+    assert bool(caplog.messages) == (harm not in ("none", "first part"))
+
+
+def test_what_was_left_half_done_is_stored_anew(cluster):
+    sync(cluster, client=Answers(ACLS))
+    StoredColumns.objects.filter(part=0).delete()
+
+    sync(cluster, client=Answers(ACLS))
+
+    assert StoredColumns.objects.filter(part=0).exists()
+    assert set(in_force(cluster).index) == set(ACLS)
+
+
+def test_a_sync_succeeds_where_they_cannot_be_stored(cluster, monkeypatch, caplog):
+    def fail(*_):
+        raise DatabaseError("disk full")
+
+    monkeypatch.setattr(storing, "_store", fail)
+
+    result = sync(cluster, client=Answers(ACLS))
+
+    assert result.changed
+    assert "were not stored" in caplog.text
+    assert set(in_force(cluster).index) == set(ACLS)
+
+
+def test_an_earlier_revision_is_as_it_was(cluster):
+    sync(cluster, client=Answers(ACLS))
+    first = Revision.objects.get(number=1)
+    sync(cluster, client=Answers([*ACLS[2:], allow("User:new", "READ", "new")]))
+
+    then = in_force(Cluster.objects.get(pk=cluster.pk), current.Moment(first))
+
+    assert set(then.index) == set(ACLS)
+
+
+def test_no_acls_are_columns_too():
+    assert len(columns_from_bytes(columns_to_bytes(AclColumns.of([])))) == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"[]\n", b"{}\n", b'{"layout": 1}\n', b"x\ny"])
+def test_other_bytes_are_refused(content):
+    with pytest.raises(ValueError):
+        columns_from_bytes(content)
+
+
+def rewrite(content: bytes) -> None:
+    first = StoredColumns.objects.filter(part=0).get()
+    StoredColumns.objects.exclude(pk=first.pk).delete()
+    first.content = content
+    first.save()
