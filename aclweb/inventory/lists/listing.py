@@ -23,7 +23,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
-from aclweb.inventory.current import ClusterView, Moment, in_force
+from aclweb.inventory.current import ClusterView, Moment, in_force, reading_order
 from aclweb.inventory.lists.client_roles import ROLES, roles_of
 from aclweb.inventory.lists.names import containing
 from aclweb.inventory.lists.rows import LazyRows
@@ -220,10 +220,36 @@ def _filtered(
     if filters != in_reading_order:
         found, facets = _listed(view, in_reading_order)
         return _sorted(view, found, filters), facets
-    found = view.loaded.in_reading_order
+    found = _looked_through(view, filters)
     for test in _tests(view, filters):
         found = [binding for binding in found if test(binding)]
     return found, _facets(view, found)
+
+
+def _looked_through(view: ClusterView, filters: AclListFilters) -> Sequence[AclBinding]:
+    """Return ACLs in reading order, all that the filters let through among them; few where a filter names something.
+
+    Where it is a name, exactly or of what is affected, these are all for it, and no test of it is left.
+    """
+    if filters.name and filters.match == "affects":
+        return sorted(_affecting(view, filters), key=reading_order)
+    if filters.name and filters.match == "exact":
+        shelves = filter(None, map(view.index.shelf, _kinds(filters)))
+        return sorted((acl for shelf in shelves for acl in shelf.named(filters.name)), key=reading_order)
+    if filters.principal and (filters.exactly or not begins_so(filters.principal, ANY_USER)):
+        return view.loaded.naming(filters.principal)
+    return view.loaded.in_reading_order
+
+
+def _kinds(filters: AclListFilters) -> Sequence[ResourceType]:
+    return [ResourceType[filters.resource_type]] if filters.resource_type else list(ResourceType)
+
+
+def _affecting(view: ClusterView, filters: AclListFilters) -> Iterable[AclBinding]:
+    """Yield the ACLs whose pattern covers the name of the filters."""
+    for kind in _kinds(filters):
+        if kind not in (ResourceType.ANY, ResourceType.UNKNOWN):
+            yield from view.index.affecting(Resource(kind, filters.name), view.settings)
 
 
 def _sorted(view: ClusterView, found: Sequence[AclBinding], filters: AclListFilters) -> Sequence[AclBinding]:
@@ -258,8 +284,9 @@ def _tests(view: ClusterView, filters: AclListFilters) -> Iterable[Callable[[Acl
     if filters.host:
         fits_host = _fits(filters.host, WILDCARD, exactly=filters.exactly)
         yield lambda binding: fits_host(binding.host)
-    if filters.name:
-        yield _names_test(view, filters)
+    if filters.name and filters.match == "starts":
+        start = filters.name
+        yield lambda binding: binding.resource_name.startswith(start)
     if filters.reach:
         reach = filters.reach
         yield lambda binding: reach_of(binding) == reach
@@ -287,24 +314,6 @@ def _key_tests(filters: AclListFilters) -> Iterable[Callable[[AclBinding], bool]
     if filters.without_keys:
         unwanted = filters.without_keys
         yield lambda binding: binding_key(binding) not in unwanted
-
-
-def _names_test(view: ClusterView, filters: AclListFilters) -> Callable[[AclBinding], bool]:
-    name = filters.name
-    if filters.match == "exact":
-        return lambda binding: binding.resource_name == name
-    if filters.match == "starts":
-        return lambda binding: binding.resource_name.startswith(name)
-    kinds = [ResourceType[filters.resource_type]] if filters.resource_type else list(ResourceType)
-    affecting = frozenset(
-        binding
-        for kind in kinds
-        if kind not in (ResourceType.ANY, ResourceType.UNKNOWN)
-        for binding in view.index.affecting(Resource(kind, name), view.settings)
-    )
-    # Its name first: the hash of a text is kept, and that of an ACL is worked out each time.
-    named = frozenset(binding.resource_name for binding in affecting)
-    return lambda binding: binding.resource_name in named and binding in affecting
 
 
 def begins_so(wanted: str, word_of_kafka: str) -> bool:

@@ -58,10 +58,22 @@ class Kept:
     notes: list[str] = field(default_factory=list)
     shown: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def only(self, keys: frozenset[str]) -> None:
-        """Leave no ACL but those with these keys."""
+    # Which kept answers the keys of the filters are; empty where they are worked out anew each time.
+    _answers: tuple[Hashable, ...] = ()
+
+    def only(self, view: ClusterView, keys: frozenset[str], question: Hashable = None) -> None:
+        """Leave no ACL but those with these keys. question: by which the revision keeps them, if it does."""
         now = self.filters.keys
-        self.filters = replace(self.filters, keys=keys if now is None else now & keys)
+        if now is None:
+            joined, self._answers = keys, () if question is None else (question,)
+        elif question is None or not self._answers:
+            joined, self._answers = now & keys, ()
+        else:
+            # Kept as well: of a million keys each, what two have in common takes half a second, and so does to find
+            # that a set is equal to another.
+            self._answers = (*self._answers, question)
+            joined = view.loaded.remember(("in all of", *self._answers), lambda: now & keys)
+        self.filters = replace(self.filters, keys=joined)
 
 
 def kept(view: ClusterView, moment: AsOf, query: Mapping[str, str], filters: AclListFilters) -> Kept:
@@ -90,15 +102,22 @@ def _by_use(found: Kept, view: ClusterView, use: str) -> None:
         found.notes.append(
             f"Which ALLOW ACLs are {'unused' if use == UNUSED else 'used'} is unknown: {reason}."
         )
-    found.only(_unused(found, view) if use == UNUSED else queries.used_keys(found.load, use))
+    if use == UNUSED:
+        found.only(view, _unused(found, view), _question_of_unused(found, view))
+    else:
+        found.only(view, queries.used_keys(found.load, use))
 
 
 def _unused(found: Kept, view: ClusterView) -> frozenset[str]:
     """Return the keys of the unused ACLs in force; kept for the next page of the list."""
-    question = ("unused_keys", *_by_log(found, view))
     return view.loaded.remember(
-        question, lambda: queries.unused_keys(view.cluster, found.load, found.evidence)
+        _question_of_unused(found, view),
+        lambda: queries.unused_keys(view.cluster, found.load, found.evidence),
     )
+
+
+def _question_of_unused(found: Kept, view: ClusterView) -> Hashable:
+    return "unused_keys", *_by_log(found, view)
 
 
 def _told(found: Kept, view: ClusterView) -> frozenset[str]:
@@ -128,25 +147,24 @@ def _by_finding(found: Kept, view: ClusterView, moment: AsOf, rule: str) -> None
             if moment.is_past
             else "No findings are known yet. The page Findings works them out."
         )
-        found.only(frozenset())
+        found.only(view, frozenset())
         return
     if known.revision != view.revision and view.revision is not None:
         found.notes.append(
             f"These findings are of revision {known.revision.number:,}; "
             f"revision {view.revision.number:,} has not been checked yet."
         )
-    found.only(
-        view.loaded.remember(
-            ("finding_keys", known.run.pk, known.stamp, rule),
-            lambda: known.keys(rule="" if rule in _FINDINGS else rule, can_go=rule == CAN_GO),
-        )
+    question = ("finding_keys", known.run.pk, known.stamp, rule)
+    keys = view.loaded.remember(
+        question, lambda: known.keys(rule="" if rule in _FINDINGS else rule, can_go=rule == CAN_GO)
     )
+    found.only(view, keys, question)
 
 
 def _by_age(found: Kept, view: ClusterView, moment: AsOf, added: str) -> None:
     if added == CANNOT_TELL:
         found.shown["added"] = ("added", "cannot tell")
-        found.only(lists.keys_of_first_reading(view))
+        found.only(view, lists.keys_of_first_reading(view), "of the first snapshot")
         return
     days = int(added) if added.isascii() and added.isdecimal() and len(added) < 6 else 0
     if not 1 <= days <= MOST_DAYS:
@@ -157,7 +175,7 @@ def _by_age(found: Kept, view: ClusterView, moment: AsOf, added: str) -> None:
     found.shown["added"] = ("added in the last", number_of(days, "day", "days"))
     since = _end(moment) - timedelta(days=days)
     known, unknown = lists.keys_added_since(view, since)
-    found.only(known)
+    found.only(view, known)
     if unknown:
         found.notes.append(
             f"{number_of(len(unknown), 'ACL was', 'ACLs were')} there when aclweb first read this cluster: "
