@@ -166,9 +166,12 @@ def answer_from(
     )
 
 
+_COUNTS = 1 | 1 << DENY_SHIFT | 1 << MAYBE_SHIFT + DENY_SHIFT
+
+
 def vote_of(binding: AclBinding, operation: Operation) -> Vote:
     """Return what a binding that matches the session and the resource does to an operation."""
-    mask = mask_of(binding.operation, binding.permission_type) >> operation.code
+    mask = mask_of(binding.operation, binding.permission_type) >> operation._value_
     if mask & 1:
         return Vote.ALLOW
     if mask >> DENY_SHIFT & 1:
@@ -180,7 +183,8 @@ def vote_of(binding: AclBinding, operation: Operation) -> Vote:
 
 def for_operation(binding: AclBinding, operation: Operation) -> bool:
     """Whether the binding counts for this operation, whatever its permission turns out to be."""
-    return vote_of(binding, operation) in (Vote.ALLOW, Vote.DENY, Vote.EITHER)
+    # Whether `vote_of` is ALLOW, DENY or EITHER: this is asked of each ACL of a principal.
+    return bool(mask_of(binding.operation, binding.permission_type) >> operation._value_ & _COUNTS)
 
 
 def vote_on(request: AccessRequest, binding: AclBinding, settings: AuthorizerSettings) -> Vote:

@@ -343,18 +343,19 @@ def _joined_parts(root: Region, asked: _Asked) -> Iterator[HostPart]:
     """Yield regions joined with those inside them that have the same result."""
     for region, within, others in joined_regions(root):
         ((result, basis),) = region.answers
-        determining = dict.fromkeys(
-            binding
+        # Most of them settle many of these regions. Which ones are the very same is found without comparing ACLs.
+        different = {
+            id(binding): binding
             for one in within
             for binding in asked.determining(one.example, one.answers[0][1], one.hosts)
-        )
+        }
         yield HostPart(
             hosts=(region.host,),
             except_hosts=tuple(other.host for other in others),
             example=region.example,
             result=result,
             basis=basis,
-            determining=tuple(determining),
+            determining=tuple(dict.fromkeys(different.values())),
         )
 
 
