@@ -15,6 +15,7 @@ from aclweb.acl.authorizer.column_index import ColumnIndex
 from aclweb.acl.authorizer.columns import AclColumns
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.mask_table import Slot
 from aclweb.acl.model import (
     AclBinding,
     AclError,
@@ -99,6 +100,33 @@ def test_it_decides_the_same() -> None:
                 )
                 allowed += one.result is Result.ALLOWED
     assert allowed > CASES // 2
+
+
+def test_its_tables_hold_the_same() -> None:
+    for seed, plain, columns in pairs():
+        if plain.first_glob is not None:
+            for kind in ResourceType:
+                with pytest.raises(AclError):
+                    columns.table(kind)
+            continue
+        for kind in ResourceType:
+            one, other = plain.table(kind), columns.table(kind)
+            assert (one is None) == (other is None)
+            if one is None or other is None:
+                continue
+            assert other.unknown_patterns == one.unknown_patterns, seed
+            if seed % 2:  # once all are made and once one by one
+                assert list(other.slots) == list(other.slots.keys()) == list(one.slots)
+                assert len(other.slots.values()) == len(other.slots) == len(one.slots)
+            for principal in (*plain.principals, "User:*", "User:nobody", "nobody"):
+                assert (principal in other.slots) == (principal in one.slots), seed
+                mine, theirs = (table.slots.get(principal, {}) for table in (other, one))
+                assert list(mine) == list(theirs)
+                assert [said(slot) for slot in mine.values()] == [said(slot) for slot in theirs.values()]
+            assert other.ranges.keys() == one.ranges.keys(), seed
+            assert said(other.covered) == said(one.covered), seed
+            broken, expected = other.without_colon, one.without_colon
+            assert (broken and said(broken)) == (expected and said(expected)), seed
 
 
 def test_texts_are_read_once_they_are_whole() -> None:
@@ -195,6 +223,10 @@ def pairs() -> Iterator[tuple[int, AclIndex, ColumnIndex]]:
 
 def of(bindings: tuple[AclBinding, ...] | list[AclBinding]) -> ColumnIndex:
     return ColumnIndex(AclColumns.of(dict.fromkeys(bindings)))
+
+
+def said(slot: Slot) -> tuple[object, ...]:
+    return slot.literals, slot.wild, slot.empty, slot.prefixes, slot.parents, slot.jumps, slot.masks
 
 
 def stored(binding: AclBinding) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import pytest
 
 from aclweb.acl.authorizer.column_index import ColumnIndex
 from aclweb.acl.authorizer.columns import AclColumns
+from aclweb.acl.model import ResourceType
 from aclweb.inventory.current import view as current
 from aclweb.inventory.current import warming
 from aclweb.inventory.current.warming import warm
@@ -32,7 +33,8 @@ def test_a_newer_revision_of_a_cluster_in_use_is_prepared_before_anybody_asks(cl
     monkeypatch.setattr(current, "_build", None)  # would fail if anything were built now
     loaded = current.in_force(cluster).loaded
     assert {"names", "in_reading_order"} <= loaded.__dict__.keys()
-    assert {"count_by_principal", "denies_by_principal", "_tables"} <= loaded.index.__dict__.keys()
+    assert {"count_by_principal", "denies_by_principal"} <= loaded.index.__dict__.keys()
+    assert set(loaded.index._filed) == set(loaded.index._compiled) == {ResourceType.TOPIC.value}
 
 
 def test_only_a_newer_revision_is_prepared_anew(cluster, monkeypatch):

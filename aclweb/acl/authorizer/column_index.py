@@ -12,7 +12,16 @@ from itertools import islice
 from typing import Any
 
 from aclweb.acl.authorizer.columns import AclColumns, Block, Codes
+from aclweb.acl.authorizer.glob_table import GlobTable
 from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.mask_table import (
+    Cover,
+    MaskTable,
+    RangeTable,
+    Slot,
+    filed_by_host,
+    slots_of_principal,
+)
 from aclweb.acl.authorizer.scan_order import entry_order, in_scan_order
 from aclweb.acl.authorizer.shelf import ResourceShelf
 from aclweb.acl.matching import NO_PREFIXES
@@ -20,6 +29,7 @@ from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
     AclBinding,
+    AuthorizerSettings,
     Operation,
     PatternType,
     PermissionType,
@@ -28,6 +38,7 @@ from aclweb.acl.model import (
 )
 
 _Acls = list[AclBinding]
+_WITHOUT_GLOBS = AuthorizerSettings("standard")
 _NO_BLOCK_NAMES: tuple[str, ...] = ()
 
 
@@ -37,6 +48,7 @@ class ColumnIndex(AclIndex):
     def __init__(self, columns: AclColumns) -> None:
         self._columns = columns
         self._filed: dict[int, ColumnShelf] = {}
+        self._compiled: dict[int, ColumnTable] = {}
         self._blocks: dict[int, list[Block]] = {}
         for block in columns.blocks:
             self._blocks.setdefault(block.resource_type._value_, []).append(block)
@@ -72,6 +84,20 @@ class ColumnIndex(AclIndex):
         if found is None and code in self._blocks:
             found = self._filed[code] = ColumnShelf(self._columns, self._blocks[code])
         return found
+
+    def table(self, resource_type: ResourceType) -> MaskTable | None:
+        code = resource_type._value_
+        found = self._compiled.get(code)
+        if found is None:
+            self.require_known(_WITHOUT_GLOBS)
+            if (shelf := self.shelf(resource_type)) is not None:
+                found = self._compiled[code] = ColumnTable(shelf)
+        return found
+
+    def table_for(
+        self, resource_type: ResourceType, settings: AuthorizerSettings
+    ) -> MaskTable | GlobTable | None:
+        return super().table_for(resource_type, settings) if settings.has_globs else self.table(resource_type)
 
     @computed_once
     def first_glob(self) -> AclBinding | None:
@@ -182,6 +208,73 @@ class ColumnShelf(ResourceShelf):
         if block is None:
             return []
         return self._columns.list_at(self._columns.seen_within(*self._columns.span([block])))
+
+
+class ColumnTable(MaskTable):
+    """The ACLs of one resource type as masks; those of a principal are compiled when somebody asks about it."""
+
+    __slots__ = ()
+
+    def __init__(self, shelf: ColumnShelf) -> None:
+        by_principal = shelf.by_principal
+        self.ranges = {}
+        self.slots = _Slots(by_principal, self.ranges)
+        self.unknown_patterns = tuple(
+            each
+            for own in (by_principal.values() if shelf.unknown_patterns else ())
+            for each in own
+            if each.pattern_type is PatternType.UNKNOWN
+        )
+        empty = [""] if shelf.empty_prefix else []
+        self.covered = Cover(shelf.literal_names, [*empty, *shelf.chain.prefixes])
+        known = shelf.without_colon
+        literals = {each.resource_name for each in known if each.pattern_type is PatternType.LITERAL}
+        prefixes = {each.resource_name for each in known if each.pattern_type is not PatternType.LITERAL}
+        self.without_colon = Cover(literals, prefixes) if known else None
+
+
+class _Slots(dict[str, dict[str, Slot]]):
+    """principal -> host -> slot, for all principals with a colon; those of one are made when it is looked up."""
+
+    def __init__(
+        self, by_principal: Mapping[str, Sequence[AclBinding]], ranges: dict[str, RangeTable]
+    ) -> None:
+        """Take the ACLs by principal. ranges: where the address ranges of each go, once it is looked up."""
+        super().__init__()
+        self._by_principal, self._ranges = by_principal, ranges
+
+    def __missing__(self, principal: str) -> dict[str, Slot]:
+        if ":" not in principal or principal not in self._by_principal:
+            raise KeyError(principal)
+        slots, ranges = slots_of_principal(*filed_by_host(self._by_principal[principal], []))
+        if ranges is not None:
+            self._ranges[principal] = ranges
+        self[principal] = slots
+        return slots
+
+    def get(self, principal: str, default: Any = None) -> Any:
+        try:
+            return self[principal]
+        except KeyError:
+            return default
+
+    def __contains__(self, principal: object) -> bool:
+        return isinstance(principal, str) and ":" in principal and principal in self._by_principal
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[str]:
+        return (principal for principal in self._by_principal if ":" in principal)
+
+    def keys(self) -> Any:
+        return dict.fromkeys(self).keys()
+
+    def items(self) -> Any:
+        return {principal: self[principal] for principal in self}.items()
+
+    def values(self) -> Any:
+        return {principal: self[principal] for principal in self}.values()
 
 
 class _ByName(Mapping[str, _Acls]):

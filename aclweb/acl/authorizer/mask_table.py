@@ -45,28 +45,16 @@ class MaskTable:
         self.ranges: dict[str, RangeTable] = {}
         # Principal by principal, so that what is being filled stays in the processor's caches.
         for principal, group in groups.items():
-            filing = _filed_by_host(group, unknown)
+            filing = filed_by_host(group, unknown)
             for names, by_host in zip(anyone, filing, strict=True):
                 names.update(*by_host.values())
             if ":" not in principal:
                 for names, by_host in zip(broken, filing, strict=True):
                     names.update(*by_host.values())
                 continue
-            literals, prefixed = filing
-            slots = self.slots[principal] = {
-                host: Slot(literals.get(host, _NO_NAMES), prefixed.get(host, _NO_NAMES))
-                for host in literals | prefixed
-            }
-            grouped = same_ranges(host for host in slots if "/" in host)
-            if grouped:
-                self.ranges[principal] = RangeTable(
-                    {
-                        found: slots[same[0]]
-                        if len(same) == 1
-                        else Slot(_joined(literals, same), _joined(prefixed, same))
-                        for found, same in grouped.items()
-                    }
-                )
+            self.slots[principal], ranges = slots_of_principal(*filing)
+            if ranges is not None:
+                self.ranges[principal] = ranges
         self.unknown_patterns: tuple[AclBinding, ...] = tuple(unknown)
         # Whether any binding covers a name, whoever it is for; and whether one without a colon does.
         self.covered = Cover(*anyone)
@@ -109,7 +97,31 @@ class MaskTable:
             own = ANY_USER
 
 
-def _filed_by_host(
+def slots_of_principal(
+    literals: Mapping[str, Masks], prefixed: Mapping[str, Masks]
+) -> tuple[dict[str, Slot], RangeTable | None]:
+    """Return the slots of one principal by host, and its address ranges if it has any.
+
+    literals, prefixed: host -> masks, as `filed_by_host` returns them.
+    """
+    slots = {
+        host: Slot(literals.get(host, _NO_NAMES), prefixed.get(host, _NO_NAMES))
+        for host in dict.fromkeys((*literals, *prefixed))
+    }
+    grouped = same_ranges(host for host in slots if "/" in host)
+    if not grouped:
+        return slots, None
+    return slots, RangeTable(
+        {
+            found: slots[same[0]]
+            if len(same) == 1
+            else Slot(_joined(literals, same), _joined(prefixed, same))
+            for found, same in grouped.items()
+        }
+    )
+
+
+def filed_by_host(
     bindings: Iterable[AclBinding], unknown: list[AclBinding]
 ) -> tuple[dict[str, Masks], dict[str, Masks]]:
     """Return host -> masks of one principal, for literal names and for prefixes.
