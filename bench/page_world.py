@@ -51,6 +51,7 @@ def make(directory: Path, asked: Namespace) -> None:
     from aclweb.accounts.models import User
     from aclweb.insights.load import load
     from aclweb.inventory.findings import lint_run
+    from aclweb.inventory.store import keep_columns
     from aclweb.inventory.sync import sync
     from tests.fake_cluster import FakeCluster
 
@@ -73,6 +74,7 @@ def make(directory: Path, asked: Namespace) -> None:
         with FakeCluster(bindings=acls, topics=list(world.topics), groups=world.groups) as fake:
             sync(cluster, client=fake)
     cluster.refresh_from_db()
+    keep_columns(cluster)  # as a worker does after a sync
     last = (datetime.now(UTC) - timedelta(hours=2)).replace(tzinfo=None, minute=0, second=0, microsecond=0)
     load(result_of(directory, "result", world, last), cluster)
     load(result_of(directory, "other-result", small, last), other)

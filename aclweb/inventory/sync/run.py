@@ -36,7 +36,6 @@ from aclweb.inventory import details
 from aclweb.inventory.current import connection_of, settings_of
 from aclweb.inventory.fields import storable
 from aclweb.inventory.models import Cluster, Revision
-from aclweb.inventory.store import keep_columns
 from aclweb.inventory.sync import history
 from aclweb.inventory.sync.differ import Listed, Snapshot
 from aclweb.inventory.sync.last_read import LastRead
@@ -65,20 +64,6 @@ def sync(
     Never raises for trouble with the cluster: its state and a sentence are stored and
     returned.
     """
-    result = _sync(cluster, cause=cause, client=client, expected=expected, accepted_by=accepted_by)
-    # Once nothing holds the snapshot any more, which takes as much memory again.
-    keep_columns(cluster)
-    return result
-
-
-def _sync(
-    cluster: Cluster,
-    *,
-    cause: Revision.Cause,
-    client: ClusterClient | None,
-    expected: Delta | None,
-    accepted_by: str | None,
-) -> SyncResult:
     began_at, began = timezone.now(), time.monotonic()
     # What aclweb itself has written is proven by reading everything.
     last = _begin(cluster, whole=cause == Revision.Cause.OURS)

@@ -20,6 +20,7 @@ from aclweb.inventory import leases
 from aclweb.inventory.checks import enqueue_what_waits
 from aclweb.inventory.findings import ask_for_findings
 from aclweb.inventory.models import Cluster
+from aclweb.inventory.store import keep_columns
 from aclweb.inventory.sync import run as syncing
 from aclweb.inventory.sync.watching import Watching
 from aclweb.inventory.work import pulses, scheduling
@@ -103,6 +104,7 @@ def _sync(cluster_id: int, owner: str) -> None:
             try:
                 syncing.sync(cluster)
                 ask_for_findings(cluster)
+                keep_columns(cluster)  # last, since nobody waits for them: pages read rows meanwhile
             except Cluster.DoesNotExist:
                 logger.info("Cluster %s was removed while it was read.", cluster.slug)
 
