@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta
 from aclweb.acl.simulate import ON_A_SITE, Budget, Names, TooCostly, estimate, simulate
 from aclweb.acl.simulate.budget import Cost, Meter
+from aclweb.acl.simulate.worlds import Worlds
 from tests.acl import test_glob_whatif, test_whatif
 from tests.builders import allow, deny
 from tests.each import each
@@ -80,6 +82,32 @@ def test_as_much_is_foreseen_however_the_acls_near_one_are_counted(seed: int) ->
 
 EVERYONE = AuthorizerSettings(allow_everyone=True)
 GLOB = AuthorizerSettings("glob")
+
+
+@each("seed", range(40 * SCALE))
+def test_the_same_is_foreseen_of_each_acl_whichever_come_first(seed: int) -> None:
+    for delta, index, names, settings in cases(80_000 + seed):
+        worlds = Worlds(delta, index, names, settings, settings)
+        in_order = Counter(estimate.costs(worlds))
+
+        assert Counter(estimate.costs(worlds, widest_first=True)) == in_order
+
+
+def test_a_bound_is_reached_by_the_few_acls_for_everybody_where_they_come_first() -> None:
+    wide = [allow("User:*", "READ", f"t{number}", pattern="PREFIXED") for number in range(9)]
+    acls = AclIndex(
+        [*OTHERS, *wide, *(allow(f"User:q{n}", "READ", "t", pattern="PREFIXED") for n in range(60))]
+    )
+    worlds = Worlds(
+        Delta(remove=acls.bindings), acls, Names(topics=TOPICS), AuthorizerSettings(), AuthorizerSettings()
+    )
+    first, in_order = (
+        [cost.binding for cost in estimate.costs(worlds, widest_first=True) if cost.binding],
+        [cost.binding for cost in estimate.costs(worlds) if cost.binding],
+    )
+
+    assert set(first[: len(wide)]) == set(wide)
+    assert set(in_order[: len(wide)]) != set(wide)
 
 
 @pytest.mark.parametrize(

@@ -62,10 +62,11 @@ class Delta:
     def between(cls, before: Iterable[AclBinding], after: Iterable[AclBinding]) -> Self:
         """Return what turns `before` into `after`."""
         old, new = dict.fromkeys(before), dict.fromkeys(after)
-        return cls(
-            add=tuple(binding for binding in new if binding not in old),
-            remove=tuple(binding for binding in old if binding not in new),
-        )
+        made = cls.__new__(cls)
+        # None is there twice, or on both sides, so that none has to be looked for.
+        object.__setattr__(made, "add", tuple(binding for binding in new if binding not in old))
+        object.__setattr__(made, "remove", tuple(binding for binding in old if binding not in new))
+        return made
 
     def inverse(self) -> Delta:
         """Return the delta that undoes this one, where each of its edits had an effect."""

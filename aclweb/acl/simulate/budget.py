@@ -96,6 +96,11 @@ class Meter:
         """Whether there is a budget."""
         return self._budget is not None
 
+    @property
+    def names_costliest(self) -> bool:
+        """Whether a refusal names the ACL that costs most, so that each is weighed, in their order."""
+        return self._budget is not None and self._budget.names_costliest
+
     def foresee(self, costs: Iterable[Cost], more: Cost) -> None:
         """Take what an edit costs at most, ACL by ACL; raise TooCostly if all is far beyond the budget.
 

@@ -9,7 +9,7 @@ themselves count for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, filterfalse
 from typing import NamedTuple
 
 from aclweb.acl.authorizer import DENY_SHIFT, ResourceShelf
@@ -50,20 +50,28 @@ def cost_of_names(worlds: Worlds) -> Cost:
     )
 
 
-def costs(worlds: Worlds) -> Iterator[Cost]:
-    """Yield for each ACL of the edit what it costs at most to compare what it matches, and what all cost together."""
-    for resource_type in OPERATIONS:
-        touching = worlds.touching.shelf(resource_type)
-        if touching is not None:
-            of_type = _OfType(worlds, resource_type)
-            # One whose principal has no type matches nobody, but it can end the default that allows everyone.
-            bindings = [
-                each
-                for each in touching.bindings
-                if of_type.can_end_default or split_principal(each.principal) is not None
-            ]
-            yield of_type.cost_of_looking(bindings)
-            yield from map(of_type.cost, bindings)
+def costs(worlds: Worlds, *, widest_first: bool = False) -> Iterator[Cost]:
+    """Yield for each ACL of the edit what it costs at most to compare what it matches, and what all cost together.
+
+    widest_first: those before all others that change answers to everybody, so that whoever adds up is soon at a bound.
+    """
+    parts = [
+        (of_type, of_type.matching(touching.unsorted if widest_first else touching.bindings))
+        for resource_type in OPERATIONS
+        if (touching := worlds.touching.shelf(resource_type)) is not None
+        for of_type in [_OfType(worlds, resource_type)]
+    ]
+    if widest_first:
+        for of_type, bindings in parts:
+            wide = filter(of_type.is_for_many, bindings)
+            yield from map(of_type.cost, sorted(wide, key=_is_for_one_name))
+    for of_type, bindings in parts:
+        yield of_type.cost_of_looking(bindings)
+        yield from map(of_type.cost, filterfalse(of_type.is_for_many, bindings) if widest_first else bindings)
+
+
+def _is_for_one_name(binding: AclBinding) -> bool:
+    return binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD
 
 
 class _Bindings:
@@ -267,7 +275,7 @@ class _OfType:
     def cost(self, binding: AclBinding) -> Cost:
         """Return what it costs at most to compare what one ACL matches."""
         codes = self._codes_changed(binding)
-        is_for_many = self._is_for_many(binding)
+        is_for_many = self.is_for_many(binding)
         found = self._for_many(binding, codes) if is_for_many else self._for_one(binding, codes)
         kept, own = self._sets_of_hosts(binding, is_for_many=is_for_many)
         if is_for_many and binding.principal != ANY_USER:
@@ -299,7 +307,7 @@ class _OfType:
 
     def cost_of_looking(self, bindings: Iterable[AclBinding]) -> Cost:
         """Return what it costs to find what the ACLs of an edit are near, session by session."""
-        principals = {ANY_USER if self._is_for_many(each) else each.principal for each in bindings}
+        principals = {ANY_USER if self.is_for_many(each) else each.principal for each in bindings}
         return Cost(sum(map(self._steps_of_looking, principals)), 0)
 
     def _steps_of_looking(self, principal: str) -> int:
@@ -312,7 +320,16 @@ class _OfType:
     def _differences_of_all_names(self) -> int:
         return self.worlds.universe.count(self.resource_type) // NAMES_OF_A_DIFFERENCE
 
-    def _is_for_many(self, binding: AclBinding) -> bool:
+    def matching(self, bindings: Iterable[AclBinding]) -> list[AclBinding]:
+        """Return those of some ACLs that matter: all whose principal has a type.
+
+        Of the others none matches anybody, but it can end the default that allows everyone.
+        """
+        if self.can_end_default:
+            return list(bindings)
+        return [each for each in bindings if split_principal(each.principal) is not None]
+
+    def is_for_many(self, binding: AclBinding) -> bool:
         """Whether an ACL changes answers to everybody, if only by ending the default or bringing it back."""
         matching = self.worlds.universe.matching
         return (

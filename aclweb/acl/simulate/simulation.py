@@ -88,7 +88,8 @@ class _Simulation:
     def run(self) -> Impact:
         worlds = self.worlds
         if self._meter.is_limited:
-            self._meter.foresee(costs(worlds), cost_of_names(worlds))
+            weighed = costs(worlds, widest_first=not self._meter.names_costliest)
+            self._meter.foresee(weighed, cost_of_names(worlds))
             self._meter.spend(1 + worlds.universe.size // KNOWN_A_STEP)
         changes = CoverChanges()
         groups: list[Group] = []
