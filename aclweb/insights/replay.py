@@ -7,10 +7,12 @@ nobody can tell whom an edit would stop, and a number is "at least" wherever an 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from sys import intern
 from typing import Any
 
 from django.db.models import Count, Q, Sum
@@ -26,6 +28,7 @@ from aclweb.acl.model import (
     Operation,
     PatternType,
     Resource,
+    ResourcePattern,
     ResourceType,
     number_of,
 )
@@ -232,9 +235,10 @@ def replay(
     # A part of so few requests need not be counted.
     left_out = max(0, seen.filter(near).count() - MOST_REQUESTS) if every["requests"] > MOST_REQUESTS else 0
     theirs = _by_their_principals(delta, settings) if same_settings and not left_out else Q()
-    touched = window.requests(by_key=bool(theirs)).filter(near, theirs)
-    rows = touched.order_by(f"-{window.column}", "request").values_list(*_REQUEST, window.column, *_TIMES)
-    asked = list(map(_Asked.of, rows[:MOST_REQUESTS]))
+    if theirs or (few and _are_few(_patterns_of(delta))) or every["requests"] > MOST_REQUESTS:
+        asked: Sequence[_Asked] = _read(window, near, theirs)
+    else:
+        asked = _all_of(window)
     is_filed = index_after is not None and len(delta.add) + len(delta.remove) > len(asked)
     if same_settings and not is_filed:  # to file an ACL takes about as long as to decide a request
         edited = AclIndex((*delta.add, *delta.remove))
@@ -258,6 +262,36 @@ def replay(
         days_asked=days,
     )
 
+
+def _read(window: Window, near: Q, theirs: Q) -> list[_Asked]:
+    """Return the requests of a window that meet two conditions, those that were logged most often first; one query.
+
+    theirs: by keys of principals, where there are any.
+    """
+    rows = window.requests(by_key=bool(theirs)).filter(near, theirs).order_by(f"-{window.column}", "request")
+    return list(map(_Asked.of, rows.values_list(*_REQUEST, window.column, *_TIMES)[:MOST_REQUESTS]))
+
+
+def _all_of(window: Window) -> Sequence[_Asked]:
+    """Return all requests of a window in the same order, of which there are few enough; from memory where kept."""
+    load = window.load
+    # The time is part of it: a database that was put back gives numbers out again.
+    question = (load.pk, load.loaded_at, window.days)
+    with _lock:
+        if question in _logs:
+            _logs.move_to_end(question)
+            return _logs[question]
+    found = tuple(_read(window, Q(), Q()))
+    with _lock:
+        _logs[question] = found
+        while len(_logs) > 1 and sum(map(len, _logs.values())) > MOST_REQUESTS:
+            _logs.popitem(last=False)
+    return found
+
+
+# The logs that were replayed last, since each edit is replayed on the same one: MOST_REQUESTS in all, some 20 MB.
+_logs: OrderedDict[Hashable, tuple[_Asked, ...]] = OrderedDict()
+_lock = threading.Lock()
 
 _REQUEST = (
     as_stored("request__principal"),
@@ -287,9 +321,9 @@ class _Asked:
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> _Asked:
         principal, host, operation, kind, name, *rest = row
-        request = AccessRequest(
-            unescape(principal), unescape(host), _OPERATIONS[operation], _TYPES[kind], unescape(name)
-        )
+        # Thousands of requests share a principal, and a host: each is one text.
+        who, where = intern(unescape(principal)), intern(unescape(host))
+        request = AccessRequest(who, where, _OPERATIONS[operation], _TYPES[kind], unescape(name))
         return cls(request, *rest)
 
     @property
@@ -305,9 +339,18 @@ class _Asked:
         return time_stored(self.last_stored)
 
 
+def _patterns_of(delta: Delta) -> set[ResourcePattern]:
+    return {binding.pattern for binding in (*delta.add, *delta.remove)}
+
+
+def _are_few(patterns: Collection[ResourcePattern]) -> bool:
+    """Whether a query spells these patterns out."""
+    return len(patterns) <= _MOST_PATTERNS
+
+
 def _may_match(delta: Delta) -> Q:
     """Return a condition that no request misses whose answer this edit could turn; others may meet it too."""
-    patterns = {binding.pattern for binding in (*delta.add, *delta.remove)}
+    patterns = _patterns_of(delta)
     by_name = Q(pk__in=())
     whole_types = set()
     for pattern in patterns:
@@ -318,7 +361,7 @@ def _may_match(delta: Delta) -> Q:
             by_name |= of_type & Q(request__resource_name__startswith=pattern.name)
         else:
             whole_types.add(pattern.resource_type.name)
-    if len(patterns) > _MOST_PATTERNS:
+    if not _are_few(patterns):
         return Q(request__resource_type__in={pattern.resource_type.name for pattern in patterns})
     return by_name | Q(request__resource_type__in=whole_types)
 

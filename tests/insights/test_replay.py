@@ -41,8 +41,12 @@ def replayed(found: Load, edit: Delta, **facts) -> Replay:
 
 @pytest.mark.half
 @pytest.mark.parametrize("seed", range(40 * SCALE))
-def test_what_turns_is_what_the_reference_answers_otherwise(given, seed):
+def test_what_turns_is_what_the_reference_answers_otherwise(given, seed, monkeypatch):
     rng = random.Random(seed)
+    if seed % 2:
+        # As of an edit of many patterns and principals, for which the whole log is read.
+        monkeypatch.setattr(replaying, "_MOST_PATTERNS", 0)
+        monkeypatch.setattr(replaying, "_MOST_PRINCIPALS", 0)
     world = random_world(rng, authorizer=rng.choice(("standard", "acl", "glob")))
     settings_after = (
         random_settings(rng, authorizer=world.settings.authorizer) if rng.random() < 0.2 else None
@@ -122,6 +126,40 @@ def test_only_requests_that_an_edited_acl_matches_are_decided_again(given, monke
     assert {flip.principal for flip in shown.denied} == {"User:p0", "User:p1"}
     assert len(decided) == 2 * 2 * 5
     assert len(read) == 2 * 5
+
+
+def test_edits_of_many_patterns_read_a_log_once(given, monkeypatch):
+    rows = [request(f"User:p{n}", "READ", f"orders.{n}", allowed=True, lines=n + 1) for n in range(70)]
+    now = [allow(f"User:p{n}", "READ", f"orders.{n}") for n in range(70)]
+    first = given(requests=rows)
+    read = []
+    read_row = replaying._Asked.of
+    monkeypatch.setattr(replaying._Asked, "of", lambda row: read.append(row) or read_row(row))
+
+    shown = [replay(first, delta(remove=now[start:]), AclIndex(now), SETTINGS) for start in (0, 5)]
+
+    assert [[flip.lines for flip in each.denied] for each in shown] == [
+        list(range(70, 0, -1)),
+        list(range(70, 5, -1)),
+    ]
+    assert len(read) == 70
+    # Few patterns are asked for by themselves, and another log is another one.
+    assert len(replay(first, delta(remove=now[:1]), AclIndex(now), SETTINGS).denied) == 1
+    assert len(read) == 71
+    second = given(requests=rows[:60])
+    assert len(replay(second, delta(remove=now), AclIndex(now), SETTINGS).denied) == 60
+    assert len(read) == 71 + 60
+
+
+def test_so_many_requests_of_logs_stay_in_memory(given, monkeypatch):
+    monkeypatch.setattr(replaying, "MOST_REQUESTS", 100)
+    replaying._logs.clear()
+    now = [allow(f"User:p{n}", "READ", f"orders.{n}") for n in range(70)]
+    for count in (60, 65, 70):
+        rows = [request(f"User:p{n}", "READ", f"orders.{n}", allowed=True, lines=1) for n in range(count)]
+        assert len(replay(given(requests=rows), delta(remove=now), AclIndex(now), SETTINGS).denied) == count
+
+    assert [len(log) for log in replaying._logs.values()] == [70]
 
 
 def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):
