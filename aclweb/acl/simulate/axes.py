@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, repeat
 from typing import overload
 
 from aclweb.acl.matching import SortedNames
@@ -105,7 +105,11 @@ class NameAxis:
 
     def classes(self, members: int) -> Iterator[NameClass]:
         """Yield kind and text of each class of a set."""
-        return map(self.name_class, places_in(members))
+        single = len(self.exact)
+        for start, end in runs_of(members):
+            # Most are single names, of which a run is taken out at once.
+            yield from zip(repeat(EXACT), self.exact[start : min(end, single)], strict=False)
+            yield from map(self.name_class, range(max(start, single), end))
 
     def cut_to(self, kept: int) -> NameAxis:
         """Return the axis of these classes alone."""
