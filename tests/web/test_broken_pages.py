@@ -43,7 +43,7 @@ def broken(monkeypatch):
         def fails(*words, **more):
             raise error
 
-        monkeypatch.setattr(whatif, "read_draft", fails)
+        monkeypatch.setattr(whatif, "kept_draft", fails)
 
     return breaks
 
@@ -93,7 +93,7 @@ def test_a_program_hears_the_same_as_json(browser):
 def test_a_what_if_that_breaks_keeps_the_frame_and_the_draft(browser, monkeypatch):
     typed = {"paste": PASTE, "line": [], "title": "for <eli>", "effect": "1"}
     with monkeypatch.context() as patched:
-        patched.setattr(whatif, "read_draft", lambda *words, **more: 1 / 0)
+        patched.setattr(whatif, "kept_draft", lambda *words, **more: 1 / 0)
         page = browser.post(PAGE, typed)
 
     assert page.status_code == 500
