@@ -235,8 +235,9 @@ def _found_first(part: tuple[str | None, ...]) -> str:
     if not part or part[0] is None:
         return f"(?>.*?{_written(part)})"
     start, rest = _written(part[:1]), _written(part[1:])
-    # From one character that the part begins with to the next, which is faster than place by place.
-    skipped = f"(?:{start}(?!{rest})[^{start}]*+)*+" if rest else ""
+    # From one character that the part begins with to the next, which is faster than place by place. In an atomic group,
+    # since Python 3.11.2 finds wrong places for `(...)*+` around what goes back.
+    skipped = f"(?>(?:{start}(?!{rest})[^{start}]*+)*)" if rest else ""
     return f"[^{start}]*+{skipped}{start}{rest}"
 
 
