@@ -11,12 +11,11 @@ from typing import Any, Literal
 
 import pytest
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from aclweb.accounts.models import User
+from tests.sessions import new_session
 
 # Playwright's loop makes Django take the test itself for asynchronous code.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
@@ -144,13 +143,8 @@ class Windows:
 
 def sign_in(context: BrowserContext, person: User, address: str) -> None:
     """Give the browser a session of this person, as if they had signed in."""
-    session = SessionStore()
-    session[SESSION_KEY] = str(person.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
-    session.save()
     context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": str(session.session_key), "url": address}]
+        [{"name": settings.SESSION_COOKIE_NAME, "value": new_session(person), "url": address}]
     )
 
 

@@ -24,6 +24,7 @@ from pytest_django import DjangoDbBlocker
 from aclweb.accounts.models import Grant, Role, User
 from aclweb.audit import triggers
 from aclweb.inventory.models import Cluster
+from tests.sessions import sign_in
 
 # Real servers, started when the first test asks for one, and which tests run together so that each starts once.
 pytest_plugins = [
@@ -189,7 +190,7 @@ def signed_in() -> Callable[..., Client]:
 
     def browser(person: User, **options: Any) -> Client:
         client = Client(**options)
-        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        sign_in(client, person)
         return client
 
     return browser

@@ -33,6 +33,7 @@ from aclweb.inventory.models import Cluster, LogSource, OwnedNames
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
+from tests.sessions import sign_in
 
 PEOPLE = ("anonymous", "eve", "cho", "ada", "ben", "dot", "root")
 RULE = allow("User:cat", "READ", "stock")
@@ -423,7 +424,7 @@ def test_reading_an_address_that_acts_changes_nothing(waiting, root):
 def browser_of(person, **options) -> Client:
     browser = Client(**options)
     if person is not None:
-        browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        sign_in(browser, person)
     return browser
 
 

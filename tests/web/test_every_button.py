@@ -37,6 +37,7 @@ from django.urls import Resolver404, resolve
 from aclweb.changes.models import Change
 from aclweb.inventory.findings import pages as findings
 from tests.builders import allow
+from tests.sessions import sign_in
 from tests.turns import TURN, due, is_due, part_of
 from tests.web import pressing, world
 from tests.web.pressing import Action
@@ -399,7 +400,7 @@ def press_everything(site, *people, sampled=None):
     others = [slug for slug in site.clusters if slug != "test-eu"]
     for number, person in enumerate(people):
         browser = Client()
-        browser.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        sign_in(browser, person)
         browser.cookies["aclweb-cluster"] = "test-eu"
         changes = [
             f"/changes/{change.key}/"
