@@ -29,6 +29,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.dear import dear_tests
 from tests.turns import is_due, part_of
 
 
@@ -121,6 +122,7 @@ def has_its_turn(item: pytest.Item, asked_instead: Container[str]) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give each test the marks of its servers, before marks select; what has its turn another day is thorough."""
+    dear = dear_tests()
     asked_instead = {
         str(mark.kwargs["instead"])
         for item in items
@@ -133,6 +135,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(mark)
         if not has_its_turn(item, asked_instead):
             item.add_marker("thorough")
+        if item.nodeid.partition("[")[0] in dear:
+            item.add_marker("dear")
         if group in GROUPS or item.get_closest_marker(OWN):
             item.add_marker("server")
 

@@ -14,6 +14,7 @@ import pytest
 from xdist.remote import Producer
 
 from tests import groups
+from tests.dear import dear_tests
 
 TESTS = Path(__file__).parent
 LONGEST_NAME = 80
@@ -41,6 +42,18 @@ def test_the_tests_that_planted_mistakes_are_asked_of_are_there():
     assert len(files) > 20
     assert [file for file in files if not (TESTS.parent / file).is_file()] == []
     assert [name for file, name in left_out if f"def {name}(" not in (TESTS.parent / file).read_text()] == []
+
+
+def test_the_tests_that_a_quick_run_leaves_out_are_there_and_few():
+    names = dear_tests()
+    there = {
+        f"{file.relative_to(TESTS.parent)}::{name}"
+        for file in TESTS.rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+    assert sorted(names - there) == []
+    assert len(names) < len(there) / 10
 
 
 LEFT_OUT_BY = ("pytest.mark.thorough", "pytest.mark.turns")
