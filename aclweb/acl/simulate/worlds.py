@@ -25,6 +25,9 @@ from aclweb.acl.model import (
 from aclweb.acl.simulate.classes import FREE_NAMES, Names, Universe
 from aclweb.acl.simulate.sets import flags_of, run, set_of
 
+_MANY_ASKED = 10_000
+"""Of an edit of more ACLs each is looked up in a set of all that are there, and not by what they are filed by."""
+
 
 class Worlds:
     """The two worlds, and what counts in them."""
@@ -44,8 +47,10 @@ class Worlds:
         self.asked, self.merge_equal_hosts, self.met_only = delta, merge_equal_hosts, met_only
         self.with_acls = with_acls
         self.index, self.names, self.settings, self.after_settings = index, names, settings, after_settings
-        self.add = tuple(binding for binding in delta.add if binding not in index)
-        self.remove = tuple(binding for binding in delta.remove if binding in index)
+        is_large = len(delta.add) + len(delta.remove) > _MANY_ASKED
+        there = frozenset(index.bindings) if is_large else index
+        self.add = tuple(binding for binding in delta.add if binding not in there)
+        self.remove = tuple(binding for binding in delta.remove if binding in there)
         self.added, self.removed = AclIndex(self.add), frozenset(self.remove)
         self.touching = AclIndex((*self.add, *self.remove)) if self.remove else self.added
         self.same_settings = settings.decides_like(after_settings)
