@@ -375,7 +375,7 @@ class AclForm(forms.Form):
 
 # A draft of so many lines is looked up sooner than read again.
 _MANY = 50
-# A draft of 5,000 lines, the most there may be, takes some 10 MB.
+# A draft of 5,000 lines, the most there may be, takes some 6 MB, and counts as 10.
 _read: Kept[Draft] = Kept(lambda draft: draft.weight, ChangeError, most_answers=16, most_bytes=32 * 2**20)
 # What edits a draft in a form, or is text that somebody typed.
 _ENTERED = ("add", "remove", "drop", "paste", "unread", "text")
