@@ -8,47 +8,14 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 
 is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
 
-# The Python that the system came with.
-system_python=/usr/bin/python3
-
 find_python() {
     for candidate in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python; do
         if command -v "$candidate" >/dev/null 2>&1 && is_new_enough "$candidate"; then
-            found=$(command -v "$candidate")
-            # One that a version manager has compiled may be slower: tests took 8 to 24 % longer with it.
-            [ -z "${PYTHON:-}" ] && is_faster "$system_python" "$found" && found=$system_python
-            printf '%s\n' "$found"
+            command -v "$candidate"
             return 0
         fi
     done
     return 1
-}
-
-# is_faster ONE OTHER: ONE is of the same version but for its last number, can make an environment, and takes a tenth
-# less for the same work.
-is_faster() {
-    "$1" -c 'import ensurepip, venv' >/dev/null 2>&1 || return 1
-    [ "$(version_of "$1")" = "$(version_of "$2")" ] || return 1
-    [ $(($(work_of "$1") * 10)) -lt $(($(work_of "$2") * 9)) ]
-}
-
-version_of() { "$1" -c 'import sys; print(*sys.version_info[:2])'; }
-
-# The microseconds that a Python computes for calls, texts and tables: the least of several, since others compute too.
-work_of() {
-    "$1" -c '
-from time import process_time
-
-def called(number, **named):
-    return {str(number): (number, *named.values())}
-
-def work():
-    begun = process_time()
-    for number in range(10_000):
-        called(number, first=number, second=None)
-    return process_time() - begun
-
-print(round(min(work() for _ in range(15)) * 1e6))'
 }
 
 lock_of() {
@@ -65,7 +32,7 @@ make_environment() {
     # A name of its own: ./test calls the environment's Python `python`.
     base_python=$(find_python) || fail "aclweb needs Python 3.11 or newer, and found $(python3 --version 2>&1 || true); \
 install one, or name it: PYTHON=/path/to/python3 ./run"
-    say "Making .venv with $("$base_python" --version), $base_python."
+    say "Making .venv with $("$base_python" --version)."
     rm -rf .venv
     "$base_python" -m venv .venv || {
         rm -rf .venv

@@ -586,50 +586,6 @@ def test_every_script_is_posix_shell_that_parses(script):
     assert answer.returncode == 0, answer.stderr
 
 
-# Of a Python: its version, the microseconds it computes for the same work, and whether it can make an environment.
-FIRST = ("3 11", 1_000, True)
-
-
-@pytest.mark.parametrize(
-    ("system", "chosen"),
-    [
-        (("3 11", 890, True), "system"),
-        (("3 11", 910, True), "first"),
-        (("3 11", 700, False), "first"),
-        (("3 12", 700, True), "first"),
-    ],
-    ids=["faster", "hardly faster", "without venv", "another version"],
-)
-@pytest.mark.parametrize("named", [False, True], ids=["none named", "PYTHON"])
-def test_the_system_s_python_is_taken_only_where_it_is_the_same_one_faster(tmp_path, system, chosen, named):
-    for name, (version, work, has_venv) in (("first", FIRST), ("system", system)):
-        program = tmp_path / name
-        program.write_text(
-            f"""#!/bin/sh
-            case "$2" in
-                *ensurepip*) exit {0 if has_venv else 1} ;;
-                *process_time*) echo {work} ;;
-                *print*version_info*) echo {version} ;;
-            esac
-            """
-        )
-        program.chmod(0o755)
-    (tmp_path / "python3").symlink_to(tmp_path / "first")
-    (tmp_path / "own").symlink_to(tmp_path / "first")
-
-    answer = subprocess.run(
-        ["sh", "-euc", f". requirements/setup.sh; system_python={tmp_path}/system; find_python"],
-        cwd=ROOT,
-        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHON": f"{tmp_path}/own" if named else ""},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-    name = "own" if named else {"system": "system", "first": "python3"}[chosen]
-    assert (answer.stderr, answer.stdout) == ("", f"{tmp_path}/{name}\n")
-
-
 def test_the_locked_sets_agree_on_every_version():
     pins = {}
     for file in ("requirements/web.txt", "requirements.txt", "requirements/dev.txt"):
