@@ -10,7 +10,9 @@ import pytest
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.notation import binding_key
 from aclweb.acl.simulate import Budget
+from aclweb.inventory.current import in_force, view
 from aclweb.inventory.sync.run import sync
+from aclweb.web.browse import chosen_acls
 from aclweb.web.drafts import before_adding
 from tests.builders import allow, deny
 from tests.inventory.answering_cluster import Answers
@@ -168,3 +170,24 @@ def test_only_who_may_request_is_told_what_removing_changes(browser, ada, cluste
 
 def test_the_list_asks_for_it_at_each_tick(browser):
     assert f'hx-post="{REMOVED}"' in browser.get("/c/test-eu/acls/").text
+
+
+def test_of_more_than_a_draft_may_have_nothing_is_said_instead_of_a_part(browser, monkeypatch):
+    monkeypatch.setattr(chosen_acls, "MOST_LINES", 1)
+
+    page = browser.post(REMOVED, {"acl": KEYS})
+
+    assert "too much to tell" in page.text
+    assert "lose<" not in page.text
+
+
+def test_a_tick_sorts_the_acls_that_are_chosen_and_no_others(browser, cluster, monkeypatch):
+    sorted_by = []
+    own = chosen_acls.reading_order
+    monkeypatch.setattr(chosen_acls, "reading_order", lambda acl: sorted_by.append(acl) or own(acl))
+    view.forget()
+
+    assert browser.post(REMOVED, {"acl": KEYS}).status_code == 200
+
+    assert set(sorted_by) == {READ, WRITE}
+    assert "in_reading_order" not in vars(in_force(cluster).loaded)

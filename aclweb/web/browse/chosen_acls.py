@@ -22,7 +22,7 @@ from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import AclBinding, number_of
 from aclweb.acl.notation import binding_key
 from aclweb.inventory import lists
-from aclweb.inventory.current import ClusterView, in_force
+from aclweb.inventory.current import ClusterView, in_force, reading_order
 from aclweb.inventory.findings import pages as finding
 from aclweb.web.drafts import MOST_AT_ONCE, MOST_LINES, Line, address_of, before_adding
 from aclweb.web.shell import links
@@ -105,16 +105,19 @@ def if_removed(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("acls", slug=slug)
     if not access.may(request.user, "request", cluster):
         raise PermissionDenied(f"You may look at {cluster.name} and not request changes there.")
-    view = in_force(cluster)
-    chosen = _chosen(view, request.POST.getlist("acl"))
-    context = {"removed": before_adding.if_removed(view, chosen), "chosen": chosen}
+    view, keys = in_force(cluster), request.POST.getlist("acl")
+    chosen = _chosen(view, keys)
+    # Nothing is said of some of them.
+    is_cut = len(keys) > MOST_LINES
+    told = before_adding.BeforeAdding(is_too_much=True) if is_cut else before_adding.if_removed(view, chosen)
+    context = {"removed": told, "chosen": chosen}
     return render(request, "browse/acls/_if_removed.html", context)
 
 
 def _chosen(view: ClusterView, keys: Sequence[str]) -> tuple[AclBinding, ...]:
     """Return the ACLs in force with these keys, in the order of the list."""
     wanted = lists.acls_of_short_keys(view.cluster, keys[:MOST_LINES])
-    return tuple(acl for acl in view.loaded.in_reading_order if acl in wanted) if wanted else ()
+    return tuple(sorted((acl for acl in wanted if acl in view.index), key=reading_order))
 
 
 def removed(view: ClusterView, chosen: Sequence[AclBinding]) -> Made:

@@ -68,7 +68,7 @@ def if_removed(view: ClusterView, bindings: Sequence[AclBinding]) -> BeforeAddin
         return BeforeAdding(is_too_much=True)
     except ChangeError:
         return None
-    return BeforeAdding(told=impact_rows.told(impact, 1), counts=impact.counts)
+    return BeforeAdding(counts=impact.counts)
 
 
 def _impact(view: ClusterView, delta: Delta, new_topics: tuple[str, ...]) -> Impact:
