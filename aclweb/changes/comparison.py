@@ -82,9 +82,16 @@ class Comparison:
     @computed_once
     def between(self) -> Between | None:
         """The clusters, where they are two; None for one of them at two times, or before and after an edit."""
-        if self.left.view.cluster.pk == self.right.view.cluster.pk:
+        one, other = self.left.view.cluster, self.right.view.cluster
+        if one.pk == other.pk:
             return None
-        return Between(self.left.words.removesuffix(" now"), self.right.words.removesuffix(" now"))
+        left, right = (side.words.removesuffix(" now") for side in (self.left, self.right))
+        # Two clusters may have one name, and then only their addresses tell them apart.
+        return (
+            Between(f"{left} ({one.slug})", f"{right} ({other.slug})")
+            if left == right
+            else Between(left, right)
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:

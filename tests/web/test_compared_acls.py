@@ -10,6 +10,7 @@ import pytest
 from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model import AclBinding
 from aclweb.clusters import TopicInfo
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from aclweb.web.drafts import compared_acls
 from aclweb.web.drafts.compared_acls import in_order
@@ -176,3 +177,18 @@ def test_two_dates_of_a_cluster_lose_and_gain(cluster, ada_browser):
 
     assert [tile.label for tile in page.context["tiles"]][:2] == ["Loses access", "Gains access"]
     assert "data-apart" not in page.text
+
+
+def test_clusters_of_one_name_are_told_apart_by_their_addresses(address, ada_browser, cluster, other_cluster):
+    Cluster.objects.filter(pk=other_cluster.pk).update(name=cluster.name)
+
+    page = ada_browser.get(address)
+
+    assert [each.words for each in page.context["acls"].lists] == [
+        "Only in test-eu (test-eu)",
+        "On both",
+        "Only in test-eu (test-us)",
+    ]
+    between = page.context["between"]
+    assert (between.left, between.right) == ("test-eu (test-eu)", "test-eu (test-us)")
+    assert f"Only {between.right}" in page.text

@@ -52,9 +52,10 @@ class Compared:
 
 def compared(found: Comparison, asked: Mapping[str, str], person: User) -> Compared:
     """Return the lists of `?acls=` left, both or right, of which one that has any is shown first."""
-    left, right = found.left.words.removesuffix(" now"), found.right.words.removesuffix(" now")
-    if left == right:
-        left, right = found.left.words, found.right.words
+    if found.between is not None:
+        left, right = found.between.left, found.between.right
+    else:
+        left, right = (side.words.removesuffix(" now") for side in (found.left, found.right))
     lists = (
         AclList(LEFT, f"Only in {left}", len(found.delta.remove)),
         AclList(BOTH, "On both", len(found.left.index) - len(found.delta.remove)),
