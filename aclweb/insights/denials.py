@@ -11,7 +11,6 @@ known; a row of a fold has the figures of all of them, and is opened as the list
 from __future__ import annotations
 
 import heapq
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -53,7 +52,7 @@ from aclweb.insights.requests import (
 )
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.fields import KafkaTextField
-from aclweb.inventory.lists import LazyRows, OwnerBook
+from aclweb.inventory.lists import LazyRows, OwnerBook, may_be_short, short_key, with_key_like
 from aclweb.inventory.models import Cluster, OwnedNames
 
 State = DenialMark.State
@@ -77,7 +76,6 @@ _MOST_HOSTS = 500
 _DRAWN = 40
 """The days of a fold are those of so many of its groups, the ones with most denials."""
 _ROWS_AT_ONCE = 1_000
-_KEY = re.compile("[0-9a-f]{64}")
 
 EXPORTED = (
     "state",
@@ -109,7 +107,7 @@ class Wanted:
     for those that nobody is said to own, None for all. bursts: those with a burst alone. days: a number of WINDOWS up
     to the last day of the log, 0 for the whole log. sort: one of SORTS. closed: whether those that are expected, fixed
     or ignored are listed among all. folds: whether groups that are alike but for their name are one row. like: the key
-    of a group, for those alone that are alike.
+    of a group, or its beginning, for those alone that are alike.
     """
 
     state: str = ""
@@ -172,6 +170,11 @@ class Denial:
         return decision_of(self.request, self.now)
 
     @property
+    def short_key(self) -> str:
+        """The beginning of its key, by which an address names it."""
+        return short_key(self.key)
+
+    @property
     def last_broker(self) -> str:
         """Who wrote the last record; empty where the load does not tell."""
         return max(self.brokers, key=lambda each: (each[2], each[0]), default=("", 0, ""))[0]
@@ -200,8 +203,8 @@ class Inbox:
     shown: how many groups are in each state, with the cause asked for, and bursts alone where these are.
     causes, bursts: how many groups of the state asked for each filter would leave. all_judged: whether the causes of
     all groups of the log are known; otherwise only the MOST_GROUPS with most denials are listed and counted by cause.
-    group: returns the one with a key, also where it is not among these, with its denials of the whole log; empty where
-    the log has none; one query.
+    group: returns the one with a key, or with its beginning, also where it is not among these, with its denials of the
+    whole log; empty where the log has none; one query.
     """
 
     load: Load | None
@@ -322,7 +325,8 @@ def inbox(
 
 def _with_key(load: Load, known: _Known, key: str) -> tuple[Denial, ...]:
     # No database looks for every text, such as one with a NUL.
-    return _rows(*known, groups_of(load, 0).filter(key=key), 0, 1) if _KEY.fullmatch(key) else ()
+    found = _rows(*known, groups_of(load, 0).filter(with_key_like(key)), 0, 2) if may_be_short(key) else ()
+    return found if len(found) == 1 else ()
 
 
 def new_count(cluster: Cluster, load: Load, *, days: int, in_force_since: InForceSince) -> int:
@@ -349,7 +353,7 @@ def new_groups(
 
 
 def denial(cluster: Cluster, key: str, *, in_force_since: InForceSince) -> Denial | None:
-    """Return one group by its key; None where the log has none."""
+    """Return one group by its key, or by its beginning; None where the log has none."""
     load = current_load(cluster)
     if load is None:
         return None
@@ -363,7 +367,8 @@ def with_keys(
 ) -> tuple[Denial, ...]:
     """Return the groups with these keys, and those that are folded with a group in `like`, at most MOST_TOGETHER.
 
-    Those with most denials first; nine queries at most. Of keys that the log does not have there is no group.
+    keys, like: each whole, or as short as `Denial.short_key`. Those with most denials first; nine queries at most. Of
+    keys that the log does not have there is no group.
     """
     load = current_load(cluster)
     if load is None:
@@ -372,15 +377,26 @@ def with_keys(
     groups = groups_of(load, 0)
     states = states_of(cluster, load, groups, in_force_since)
     # No database looks for every text, such as one with a NUL.
-    wanted, alike = ({key for key in given if _KEY.fullmatch(key)} for given in (keys, like))
+    wanted, alike = ({key for key in given if may_be_short(key)} for given in (keys, like))
     if alike:
         causes = causes_of(load, now)
         rows = _narrow_rows(load, causes, 0, states)
-        places = {_place(causes, row) for row in rows if row.key in alike}
+        places = {_place(causes, row) for row in rows if not alike.isdisjoint((row.key, short_key(row.key)))}
         wanted |= {row.key for row in rows if _place(causes, row) in places}
     owners = OwnerBook(cluster, OwnedNames.Kind.PRINCIPAL.value)
-    found = groups.filter(key__in=list(wanted)).order_by("-lines", "key")
-    return _rows(now, owners, states, days_of(load, 0), found, 0, MOST_TOGETHER)
+    found = groups.filter(_with_keys(wanted)).order_by("-lines", "key")
+    shown = _rows(now, owners, states, days_of(load, 0), found, 0, MOST_TOGETHER)
+    begun = Counter(each.short_key for each in shown)
+    return tuple(each for each in shown if each.key in wanted or begun[each.short_key] == 1)
+
+
+def _with_keys(keys: Collection[str]) -> Q:
+    """Return the filter for groups with these keys; of short ones, at most MOST_TOGETHER, as SQLite takes them."""
+    whole = [key for key in keys if short_key(key) != key]
+    found = Q(key__in=whole)
+    for key in sorted({*keys} - {*whole})[:MOST_TOGETHER]:
+        found |= with_key_like(key)
+    return found
 
 
 def exported(
@@ -724,7 +740,10 @@ def _sifted(
     owner_of = {
         principal: _owner(owners, principal) for principal in {name for name, *_ in causes.names.values()}
     }
-    like = next((_place(causes, row) for row in rows if row.key == wanted.like), None)
+    like = next(
+        (_place(causes, row) for row in rows if wanted.like in (row.key, short_key(row.key))),
+        None,
+    )
     shown = dict.fromkeys(State.values, 0)
     kinds, of_owner, new_causes = Counter[str](), Counter[str](), Counter[str]()
     bursts = closed_lines = 0

@@ -16,9 +16,9 @@ from aclweb.accounts.models import Grant, Role
 from aclweb.acl.model.delta import Delta
 from aclweb.changes import review
 from aclweb.changes.models import Change
-from aclweb.insights import denial_causes
+from aclweb.insights import denial_causes, denials
 from aclweb.insights.load import load
-from aclweb.insights.models import DenialMark
+from aclweb.insights.models import DenialGroup, DenialMark
 from aclweb.inventory.sync.run import sync
 from tests.browsing import axe_violations
 from tests.builders import allow, deny
@@ -254,6 +254,33 @@ def test_an_open_group_of_a_later_page_is_shown_first(page, monkeypatch):
         assert client.get(PAGE, {"open": key}).context["rows"][0].opened is None
 
 
+def test_an_address_may_have_the_whole_key_of_a_group_or_its_beginning(read_cluster, page, tmp_path):
+    client, text = page
+    topics_of_zoe(read_cluster, tmp_path, "a", "b")
+    (zoe,) = [row.denial for row in client.get(PAGE).context["rows"] if row.denial.principal == "User:zoe"]
+
+    assert not re.search("[0-9a-f]{17}", text.partition('id="denials"')[2])
+    for key in (zoe.key, zoe.short_key):
+        shown = client.get(PAGE, {"open": key}).context["rows"]
+        assert [row.denial.key for row in shown if row.opened] == [zoe.key]
+        assert len(client.get(PAGE, {"like": key}).context["rows"]) == 2
+        for field, number in (("choose", 1), ("alike", 2)):
+            assert len(client.get(f"{PAGE}denials/acls/", {field: key}).context["chosen"]) == number
+
+
+def test_a_beginning_that_several_groups_share_names_none_of_them(read_cluster, page):
+    client, _ = page
+    begun, other = DenialGroup.objects.values_list("key", flat=True)[:2]
+    shared = begun[:16]
+    DenialGroup.objects.filter(key=other).update(key=shared + 48 * "0")
+
+    for key, found in ((shared, None), (begun, begun)):
+        denial = denials.denial(read_cluster, key, in_force_since=lambda _: {})
+        assert (denial.key if denial else None) == found
+        chosen = client.get(f"{PAGE}denials/acls/", {"choose": key}).context["chosen"]
+        assert [each.denial.key for each in chosen] == ([found] if found else [])
+
+
 def marking(address: str) -> str:
     return address.replace("/insights/?", "/insights/denials/mark/?")
 
@@ -328,7 +355,7 @@ def test_a_group_that_is_being_fixed_leads_to_its_change(read_cluster, page, ada
     }
     topic = client.get("/c/test-eu/topics/payments.eu?tab=denials")
     (dan,) = [each for each in topic.context["denials"] if each.principal == "User:dan"]
-    badge = topic.content.decode().split(f"open={dan.key}#denials")[1]
+    badge = topic.content.decode().split(f"open={dan.short_key}#denials")[1]
     assert badge.split("</a>")[0] == '">fixed'
 
 

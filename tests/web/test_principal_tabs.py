@@ -49,7 +49,7 @@ def test_the_denials_of_a_principal_are_its_own_and_lead_to_the_inbox(given, sig
     assert set(denials) == {"payments.eu", "billing"}
     assert "payments.us" not in shown
     for each in denials.values():
-        assert f"/c/test-eu/insights/?days=all&open={each.key}#denials" in shown
+        assert f"/c/test-eu/insights/?days=all&open={each.short_key}#denials" in shown
     assert re.search(r'aria-current="page">Denials <span class="count" data-tone="deny">2<', shown)
 
 

@@ -26,12 +26,12 @@ def short_key(key: str) -> str:
 
 
 def may_be_short(text: str) -> bool:
-    """Whether a text may be a key of an ACL or its beginning; of others no database need be asked."""
+    """Whether a text may be a key or its beginning; of others no database need be asked."""
     return len(text) in (SHORT, _WHOLE) and set(text) <= _LETTERS
 
 
 def with_key_like(text: str) -> Q:
-    """Return the filter for stored ACLs whose key begins so."""
+    """Return the filter for rows whose key begins so."""
     return Q(key__gte=text, key__lt=f"{text}g")
 
 

@@ -10,6 +10,8 @@ from itertools import groupby
 
 SPARK_WIDTH = 92
 SPARK_HEIGHT = 18
+# How high the box is whose bars are in whole units.
+_FOOT = 90
 
 CHART_WIDTH = 360
 PANEL_HEIGHT = 64
@@ -20,19 +22,23 @@ _GAP = 24
 
 @dataclass(frozen=True)
 class Bar:
+    """An upright line from the foot of its panel. x: of its middle."""
+
     x: float
-    y: float
-    width: float
-    height: float
+    top: float
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Spark:
-    """Bars as one path of upright lines, so that a row of a table sends few letters; width: of each of them."""
+    """Bars as one path of upright lines in whole units of a box of its own, since each row of a table has one.
+
+    box: one unit wide a day, and stretched to the size of a spark. width: of each bar.
+    """
 
     path: str
     width: float
+    box: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class DayChart:
-    """Rows of bars over the same days. marks: (x, word) of some days below them.
+    """Rows of bars over the same days. bar: how wide each is. marks: (x, word) of some days below them.
 
     figures: what static/js/chart-days.js draws in its place; empty where it draws none.
     """
@@ -74,6 +80,7 @@ class DayChart:
     width: int
     height: int
     left: int
+    bar: float
     panels: tuple[Panel, ...]
     marks: tuple[tuple[float, str], ...]
     foot: int
@@ -99,14 +106,13 @@ def spark(days: Sequence[tuple[str, int]], most: int) -> Spark | None:
     """Return a bar a day on a logarithmic scale up to `most`, None without a day; a day without lines is a hairline."""
     if not days:
         return None
-    step = SPARK_WIDTH / len(days)
-    width = round(min(step * 0.7, 8), 2)
+    width = round(min(0.7, 8 * len(days) / SPARK_WIDTH), 2)
     path = []
     for place, (_, lines) in enumerate(days):
         share = math.log1p(lines) / math.log1p(most) if lines and most else 0
         height = max(3.0, SPARK_HEIGHT * share) if lines else 1.0
-        path.append(f"M{place * step + width / 2:.1f} {SPARK_HEIGHT}V{SPARK_HEIGHT - height:.1f}")
-    return Spark("".join(path), width)
+        path.append(f"M{place} {_FOOT}V{_FOOT - round(height * _FOOT / SPARK_HEIGHT)}")
+    return Spark("".join(path), width, f"{-width / 2:g} 0 {len(days)} {_FOOT}")
 
 
 def steps(values: Sequence[int | None]) -> str:
@@ -146,15 +152,7 @@ def day_chart(
         top = _TOP + place * (height + _GAP)
         most = max(counts, default=0)
         bars = tuple(
-            _bar(
-                _LEFT + step * number + (step - width) / 2,
-                width,
-                lines,
-                most,
-                top,
-                height,
-                f"{day}: {lines:,}",
-            )
+            _bar(_LEFT + step * (number + 0.5), lines, most, top, height, f"{day}: {lines:,}")
             for number, (day, lines) in enumerate(zip(days, counts, strict=True))
             if lines
         )
@@ -170,12 +168,11 @@ def day_chart(
         "days": list(days),
         "rows": [{"label": label, "tone": tone, "counts": list(counts)} for label, tone, counts in rows],
     }
-    return DayChart(CHART_WIDTH, foot + 18, _LEFT, tuple(panels), marks, foot, figures)
+    return DayChart(CHART_WIDTH, foot + 18, _LEFT, width, tuple(panels), marks, foot, figures)
 
 
-def _bar(x: float, width: float, lines: int, most: int, top: float, height: float, title: str) -> Bar:
-    tall = max(1.5, height * lines / most)
-    return Bar(round(x, 2), round(top + height - tall, 2), width, round(tall, 2), title)
+def _bar(x: float, lines: int, most: int, top: float, height: float, title: str) -> Bar:
+    return Bar(round(x, 2), round(top + height - max(1.5, height * lines / most), 2), title)
 
 
 def _word(day: str) -> str:
@@ -239,19 +236,11 @@ def hour_chart(counts: Sequence[int], *, most: int) -> DayChart:
     step = (CHART_WIDTH - _LEFT) / 24
     width = round(step - 3, 2)
     bars = tuple(
-        _bar(
-            _LEFT + step * hour + 1.5,
-            width,
-            count,
-            max(1, most),
-            _TOP,
-            PANEL_HEIGHT,
-            f"{hour:02}:00: {count}",
-        )
+        _bar(_LEFT + step * (hour + 0.5), count, max(1, most), _TOP, PANEL_HEIGHT, f"{hour:02}:00: {count}")
         for hour, count in enumerate(counts)
         if count
     )
     foot = _TOP + PANEL_HEIGHT
     marks = tuple((round(_LEFT + step * (hour + 0.5), 2), f"{hour:02}") for hour in range(0, 24, 4))
     panel = Panel("days with a permit", "", most, _TOP, foot, bars)
-    return DayChart(CHART_WIDTH, foot + 18, _LEFT, (panel,), marks, foot)
+    return DayChart(CHART_WIDTH, foot + 18, _LEFT, width, (panel,), marks, foot)

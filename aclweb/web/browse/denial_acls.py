@@ -123,7 +123,7 @@ def _why_not(found: Denial) -> str:
 
 
 def _url(cluster: Cluster, found: Denial) -> str:
-    address = reverse("insights", args=[cluster.slug], query={"days": "all", "open": found.key})
+    address = reverse("insights", args=[cluster.slug], query={"days": "all", "open": found.short_key})
     return f"{address}#denials"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -165,12 +164,14 @@ def offer_of(cluster: Cluster, found: Denial) -> Offer | None:
     if kind == "name":
         return Offer("Show the other name", links.principal(cluster, found.cause.written))
     if kind == "host":
-        address = f"{reverse('insights', args=[cluster.slug])}?{links.encoded(days='all', open=found.key)}"
+        address = (
+            f"{reverse('insights', args=[cluster.slug])}?{links.encoded(days='all', open=found.short_key)}"
+        )
         return Offer("Fix the host", f"{address}#denials") if found.names == 1 else None
     if kind in _NO_ACL_HELPS:
         return Offer("Explain", _explanation(cluster, found))
     if found.names > 1:
-        query = links.encoded(alike=found.key)
+        query = links.encoded(alike=found.short_key)
         return Offer("Propose ACLs", f"{reverse('denials-acls', args=[cluster.slug])}?{query}")
     return Offer("Propose ACL", _draft(cluster, add=[_proposal(found)]))
 
@@ -328,7 +329,7 @@ def _explanation(cluster: Cluster, found: Denial) -> str:
 
 
 def _draft(cluster: Cluster, *, add: Sequence[AclBinding], remove: Sequence[AclBinding] = ()) -> str:
-    query = [links.encoded(add=json.dumps(binding.as_dict())) for binding in add]
+    query = [f"add={links.acl(binding)}" for binding in add]
     query += [links.encoded(remove_key=binding_key(binding)) for binding in remove]
     return f"{reverse('what-if', args=[cluster.slug])}?{'&'.join(query)}"
 

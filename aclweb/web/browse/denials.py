@@ -29,7 +29,7 @@ from aclweb.insights.coverage_days import (
 )
 from aclweb.insights.denial_causes import MOST_GROUPS
 from aclweb.insights.denial_groups import WINDOWS
-from aclweb.insights.denials import State, Wanted
+from aclweb.insights.denials import Denial, State, Wanted
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
@@ -191,10 +191,7 @@ def _page(
         "problem": problem_of(cluster, found.load),
     }
     if found.load is not None:
-        listed = list(page.object_list)
-        if opened and all(each.key != opened for each in listed):
-            # A link from another page names a group that is on a later page, or not in these days.
-            listed = [*found.group(opened), *listed]
+        listed, opened = _listed(found, list(page.object_list), opened)
         rows = rows_of(cluster, found.load, listed, opened=opened)
         context["rows"] = rows
         row = next((each for each in rows if each.opened), None)
@@ -218,6 +215,18 @@ def _page(
         section="insights",
         status=status,
     )
+
+
+def _listed(found: denials.Inbox, rows: list[Denial], asked: str) -> tuple[list[Denial], str]:
+    """Return the rows of a page, and the key of the open one; asked: that key or its beginning.
+
+    A link from another page names a group that is on a later page, or not in these days: it is the first one.
+    """
+    opened = [each for each in rows if asked in (each.key, each.short_key)]
+    if asked and not opened:
+        opened = list(found.group(asked))
+        rows = [*opened, *rows]
+    return rows, opened[0].key if opened else ""
 
 
 def _states(query: QueryDict, found: denials.Inbox) -> list[Choice]:

@@ -6,12 +6,13 @@ Topics that Kafka would allow have an address of their own; any other text (an A
 
 from __future__ import annotations
 
+import json
 import re
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from django.urls import reverse
 
-from aclweb.acl.model import AccessRequest, Operation, ResourceType
+from aclweb.acl.model import AccessRequest, AclBinding, Operation, ResourceType
 from aclweb.inventory.models import Cluster
 
 # Before a type: a question about at least one resource of it, which has no name.
@@ -66,6 +67,12 @@ def explain_cell(
     """Return the address that explains one cell of a matrix."""
     asked = {"principal": who, "operation": operation.name, "type": kind.name, "name": name, "host": host}
     return f"{reverse('explain', args=[cluster.slug])}?{encoded(**asked)}"
+
+
+def acl(binding: AclBinding) -> str:
+    """Return an ACL as the value of a field that takes it as JSON, in as few letters as an address may have."""
+    text = json.dumps(binding.as_dict(), separators=(",", ":"))
+    return quote_plus(text, safe=",:")
 
 
 def encoded(**fields: str) -> str:
