@@ -131,7 +131,7 @@ def test_nothing_of_the_past_can_be_turned_into_a_change(site, browser):
     pages = [browser.get(site + at(path, "1")).content for path in PAGES.values()]
 
     assert all(b"what-if/?" not in content for content in pages)
-    assert all(b'name="acl"' not in content for content in pages)
+    assert all(b"name=acl" not in content for content in pages)
 
 
 def test_the_newest_revision_is_now(site, browser):

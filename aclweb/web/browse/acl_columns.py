@@ -1,7 +1,7 @@
 """Which columns has the list of ACLs, by which can it be sorted, and which address does so?
 
-`?columns=principal,host` chooses them; the ACL's own is always there. `?sort=principal`, or `-principal` for the last
-first; those by use are of most or newest first alone.
+`?columns=principal,host` chooses them, `all` each of them; the ACL's own is always there. `?sort=principal`, or
+`-principal` for the last first; those by use are of most or newest first alone.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _WORDS = {
 _ALWAYS = "operation"
 _AT_FIRST = ("principal", "resource", "host", "matches", "load", "last-used")
 FIELD, CHOSEN = "columns", "column"
+# In the place of the names of all columns.
+_ALL = "all"
 _NUMBERS = ("matches", *queries.USE_SORTS)
 _SORTED = (*COLUMN_SORTS, *queries.USE_SORTS)
 
@@ -70,7 +72,7 @@ def asked(query: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     Those of the beginning where it asks for none that there is. The column that the list is sorted by is one of them.
     """
     text = query.get(FIELD, "")
-    wanted = set(text.split(",") if text else _AT_FIRST)
+    wanted = set(_WORDS if text == _ALL else text.split(",") if text else _AT_FIRST)
     faults = tuple(
         f"columns holds {name!r}; use some of {', '.join(name for name in _WORDS if name != _ALWAYS)}."
         for name in sorted(wanted - set(_WORDS))[:1]
@@ -87,7 +89,7 @@ def with_chosen(query: QueryDict) -> str:
     chosen = [name for name in _WORDS if name in ticked and name != _ALWAYS]
     changed = query.copy()
     changed.pop(CHOSEN, None)
-    text = ",".join(chosen) or _ALWAYS
+    text = _ALL if len(chosen) == len(_WORDS) - 1 else ",".join(chosen) or _ALWAYS
     return with_fields(changed, {FIELD: "" if text == ",".join(_AT_FIRST) else text})
 
 
