@@ -114,9 +114,9 @@ def test_the_replay_is_added_up_by_principal_resource_and_day(
     page = signed_in(ada).get(what_if(CLOSES, tab="replay", by=by))
 
     text = page.content.decode().split('id="replay"')[1]
-    row = text.split("<tbody>")[1].split("</tr>")[0]
+    row = text.split("<tbody>")[1].split("<tr")[1]
     assert first in row
-    assert tuple(re.findall(r'<td class="number"[^>]*>(\d+)</td>', row)) == cells
+    assert tuple(re.findall(r'<td class="number"[^>]*>(\d+)\s*<', row)) == cells
     assert page.context["flips"].paginator.count == total
     assert f'name="by" value="{"" if by == "odd" else by}" aria-current="true"' in text
 

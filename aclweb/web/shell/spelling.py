@@ -19,6 +19,8 @@ from django.utils.safestring import SafeString
 _BREAK = re.compile(r"(?<=[,._:/])(?=.)|(?<=-)(?=[^A-Za-z])", re.DOTALL)
 _MAY_BREAK = SafeString("<wbr>")
 _SHORT = 24
+# One that has a line of its own, also on a narrow screen.
+SHORT_ON_A_LINE = 40
 
 
 def hides(character: str) -> bool:
@@ -46,13 +48,14 @@ def visible(text: str, *, is_name: bool = True) -> str:
     )
 
 
-def marked_up(text: str, *, is_name: bool = True) -> SafeString:
+def marked_up(text: str, *, is_name: bool = True, short: int = _SHORT) -> SafeString:
     """Return `text` as HTML: hidden characters marked, and places where a long name may break.
 
-    In a name the spaces at its ends count as hidden; in the middle of a sentence they do not.
+    In a name the spaces at its ends count as hidden; in the middle of a sentence they do not. short: up to so many
+    letters a name stays in one piece.
     """
     edged = _spaces_at_the_ends(text) if is_name else frozenset()
-    breaks = is_name and len(text) > _SHORT
+    breaks = is_name and len(text) > short
     if not edged and text.isprintable():
         parts = _BREAK.split(text) if breaks else [text]
         return format_html_join(_MAY_BREAK, "{}", ((part,) for part in parts))

@@ -1,6 +1,6 @@
 """How are ACLs, operations, resources, principals, times and hostile characters shown?
 
-{{ name|kafka }}                    a Kafka text, letter by letter, nothing hidden
+{{ name|kafka }}                    a Kafka text, letter by letter, nothing hidden; |listed on a line of its own
 {{ binding.operation|operation }}   Describe configs
 {{ binding|brings }}                what an ALLOW of it implies: Describe
 {{ resource_type|thing }}           transactional id;  |things for many
@@ -78,6 +78,12 @@ _MARKS = {
 def kafka(text: str | None) -> SafeString:
     """Show a text of Kafka: hidden characters as code points, breaks where a long name may break."""
     return spelling.marked_up(text or "")
+
+
+@register.filter
+def listed(text: str | None) -> SafeString:
+    """Show a Kafka text as `kafka` does, on a line of its own: it breaks only where that is too short."""
+    return spelling.marked_up(text or "", short=spelling.SHORT_ON_A_LINE)
 
 
 @register.filter
