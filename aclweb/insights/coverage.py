@@ -12,6 +12,7 @@ from typing import Any
 
 from aclweb.acl.logged import Evidence
 from aclweb.acl.model import PermissionType, number_of
+from aclweb.insights.broker_days import broker_days
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, Refresh
 from aclweb.insights.unused import NO_LOG, evidence_of
@@ -75,9 +76,14 @@ class Coverage:
     tried: Refresh | None = None
 
 
-def coverage(cluster: Cluster) -> Coverage:
-    """Return what the newest load can and cannot tell."""
+def coverage(cluster: Cluster, *, all_days: bool = False) -> Coverage:
+    """Return what the newest load can and cannot tell.
+
+    all_days: whether the caller then asks for all days of the log, so that they are read at once.
+    """
     load = current_load(cluster, manifest=True)
+    if load is not None and all_days:
+        broker_days(load)
     tried = Refresh.objects.filter(cluster=cluster).first()
     problem = _problem(tried, load)
     if load is None:

@@ -144,20 +144,29 @@ _DENY = PermissionType.DENY.name
 
 
 def use_beside(
-    here: Cluster, there: Cluster, *, kind: str, days: int | None, most: int | None = None
+    here: Cluster,
+    there: Cluster,
+    *,
+    kind: str,
+    days: int | None,
+    most: int | None = None,
+    just_read: bool = False,
 ) -> Beside:
     """Return what is used on either cluster; at most nine queries a side.
 
     kind: of KINDS. days: of `window.WINDOWS`, the last ones of each log, None for all; of ACLs it is always all.
-    most: at most so many names or ACLs of each side, and never more than MOST_NAMES.
+    most: at most so many names or ACLs of each side, and never more than MOST_NAMES. just_read: as in `in_force`, of
+    either cluster; then one query less a side.
     """
     most = MOST_NAMES if most is None else min(most, MOST_NAMES)
     if kind == ACLS:
         return _acls_compared(here, there, most)
-    return _names_compared(here, there, kind, days, most)
+    return _names_compared(here, there, kind, days, most, just_read)
 
 
-def _names_compared(here: Cluster, there: Cluster, kind: str, days: int | None, most: int) -> Beside:
+def _names_compared(
+    here: Cluster, there: Cluster, kind: str, days: int | None, most: int, just_read: bool
+) -> Beside:
     sides, uses, judges = [], [], []
     for cluster in (here, there):
         load = current_load(cluster)
@@ -166,7 +175,7 @@ def _names_compared(here: Cluster, there: Cluster, kind: str, days: int | None, 
         why_not = _why_not(load, window, most, whole=whole)
         sides.append(_side(cluster, load, window, why_not, whole=whole))
         uses.append(found)
-        judges.append(_judge(cluster, kind, is_told=not why_not))
+        judges.append(_judge(cluster, kind, is_told=not why_not, just_read=just_read))
     return Beside(sides[0], sides[1], most, _rows(uses, judges))
 
 
@@ -219,16 +228,17 @@ def _lines(window: Window, *, allowed: bool) -> Coalesce:
     return Coalesce(Sum(window.column, filter=Q(request__allowed=allowed)), 0)
 
 
-def _judge(cluster: Cluster, kind: str, *, is_told: bool) -> _Judge:
+def _judge(cluster: Cluster, kind: str, *, is_told: bool, just_read: bool) -> _Judge:
     """Return what tells of a name what it is on this cluster. The log alone says that it is used."""
     idle = IDLE if is_told else UNKNOWN
-    view = in_force(cluster)
-    all_known = kind == TOPICS and view.known(ResourceType.TOPIC) is Known.ALL
+    # Whether a principal is there, no list of a cluster tells.
+    view = in_force(cluster, just_read=just_read) if kind == TOPICS else None
+    all_known = view is not None and view.known(ResourceType.TOPIC) is Known.ALL
 
     def judge(name: str, used: Used) -> OnSide:
         if used.counted:
             return OnSide(USED, used)
-        is_there = not all_known or view.loaded.holds(ResourceType.TOPIC, name)
+        is_there = view is None or not all_known or view.loaded.holds(ResourceType.TOPIC, name)
         return OnSide(idle if is_there else ABSENT, used)
 
     return judge

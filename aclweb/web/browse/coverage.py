@@ -35,7 +35,7 @@ from aclweb.insights.coverage_days import (
 )
 from aclweb.insights.declarations import declarations
 from aclweb.insights.log_sources import percent_text, sources_read
-from aclweb.insights.models import Load
+from aclweb.insights.models import Load, Refresh
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import younger_acls
 from aclweb.inventory.models import Cluster, LogSource
@@ -154,7 +154,8 @@ def _exported(found: CoverageDays) -> Iterator[tuple[str, ...]]:
 def _page(
     request: HttpRequest, cluster: Cluster, *, wrong: RetireForm | None = None, status: int = 200
 ) -> HttpResponse:
-    covered = coverage(cluster)
+    covered = coverage(cluster, all_days=True)
+    sources = list(cluster.log_sources.select_related("topic_cluster"))
     days = days_asked(request.GET)
     found = coverage_days(covered.load, days=days, with_first=True)
     may_administer = access.may(request.user, "administer", cluster)
@@ -185,7 +186,7 @@ def _page(
         ],
         "export_url": reverse("coverage-export", args=[cluster.slug], query={"days": str(days)}),
         "retire_url": reverse("broker-retire", args=[cluster.slug], query=request.GET),
-        "sources": sources_read(list(cluster.log_sources.select_related("topic_cluster")), covered.files),
+        "sources": sources_read(sources, covered.files),
         "clocks": clocks(covered.files),
         "unparsed_percent": percent_text(covered.load.lines_unparsed, covered.load.lines_read)
         if covered.load
@@ -193,7 +194,13 @@ def _page(
         "may_administer": may_administer,
         "declarations": declarations(cluster, covered.load),
         "disagreements": queries.disagreements(cluster, limit=5, load=covered.load),
-        **log_reading.context_of(request, cluster, may_administer=may_administer, last=covered.tried),
+        **log_reading.context_of(
+            request,
+            cluster,
+            may_administer=may_administer,
+            last=covered.tried or Refresh(),
+            has_sources=bool(sources),
+        ),
     }
     return render_page(
         request, "browse/insights/coverage.html", None, context, section="insights", status=status

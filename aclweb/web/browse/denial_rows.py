@@ -189,9 +189,10 @@ def _opened(cluster: Cluster, load: Load, found: Denial) -> Opened:
         chart=day_chart(days, rows),
         remedies=_remedies(cluster, found, detail),
         host_fix=_host_fix(cluster, load, found),
+        # Whatever was said of a group left its mark.
         history=tuple(
             {"sentence": trail.sentence(event), "at": event.at}
-            for event in denial_marks.history(cluster, found.key)
+            for event in (denial_marks.history(cluster, found.key) if found.mark is not None else ())
         ),
         explain=_explanation(cluster, found),
         record=tuple(_parts_of(detail.sample, found)),

@@ -24,18 +24,22 @@ def context_of(
     *,
     may_administer: bool | None = None,
     last: Refresh | None = None,
+    has_sources: bool | None = None,
 ) -> dict[str, Any]:
     """Return what the card about reading the logs needs.
 
-    may_administer: whether this person may; last: the last try to read them. Both are looked up unless given.
+    may_administer: whether this person may; last: the last try to read them, an empty one where there is none;
+    has_sources: whether it is known where they are. Each is looked up unless given.
     """
     progress = reading.progress_of(cluster, last=last)
     if may_administer is None:
         may_administer = access.may(request.user, "administer", cluster)
+    if has_sources is None:
+        has_sources = may_administer and progress is None and cluster.log_sources.exists()
     return {
         "reading": progress,
-        "may_read_now": may_administer and progress is None and cluster.log_sources.exists(),
-        "may_cancel_reading": may_administer and reading.may_be_cancelled(cluster),
+        "may_read_now": may_administer and progress is None and has_sources,
+        "may_cancel_reading": may_administer and progress is not None and reading.may_be_cancelled(cluster),
     }
 
 

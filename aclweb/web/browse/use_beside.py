@@ -84,9 +84,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
     asked = request.GET
     kind = asked["what"] if asked.get("what") in KINDS else TOPICS
     days = asked["days"] if asked.get("days") in DAYS else _USUAL
-    others = [
-        each for each in access.visible_clusters(request.user).order_by("name") if each.pk != cluster.pk
-    ]
+    visible = access.visible_clusters(request.user).select_related("revision").order_by("name")
+    others = [each for each in visible if each.pk != cluster.pk]
     context: dict[str, Any] = {
         "cluster": cluster,
         "tab": "use",
@@ -115,7 +114,12 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         if other is None:
             raise Http404(f"There is no other cluster {asked['other']!r} that you may look at.")
         found = use_beside(
-            cluster, other, kind=kind, days=DAYS[days], most=None if "format" in asked else MOST_ON_PAGE
+            cluster,
+            other,
+            kind=kind,
+            days=DAYS[days],
+            most=None if "format" in asked else MOST_ON_PAGE,
+            just_read=True,
         )
         rows = _asked_rows(found, kind, asked)
         if "format" in asked:

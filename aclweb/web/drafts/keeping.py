@@ -91,7 +91,7 @@ def place(
 ) -> Place:
     """Return where this content can be found again; keeps it if no address can hold it.
 
-    path: the page's address. opened: the key that the page was asked for, which stays while
+    path: the page's address. opened: the key under which this answer has read a draft, which stays while
     nothing was edited. shown: what to show of the draft, put into the address only.
     """
     pairs = content.pairs
@@ -144,14 +144,14 @@ def _keep(cluster: Cluster, person: User, text: str, opened: str) -> str | None:
     if len(content) > LARGEST:
         return None
     key = hashlib.sha256(f"{cluster.pk} {person.pk} ".encode() + content).hexdigest()[:32]
-    # Somebody else's has another key. One's own is not read again, which may be large.
-    known = _kept(cluster, opened) if opened not in ("", key) else None
+    if key == opened:
+        return key  # read just now, and marked as used
+    # Somebody else's has another key.
+    known = _kept(cluster, opened) if opened else None
     if known is not None and _as_text(known) == text:
         return opened
     now = timezone.now()
-    there = KeptDraft.objects.filter(key=key)
-    # What was opened has just been marked as used.
-    if (there if key == opened else there.filter(used_at__gt=now - _FRESH)).exists():
+    if KeptDraft.objects.filter(key=key, used_at__gt=now - _FRESH).exists():
         return key
     row = KeptDraft(key=key, cluster=cluster, owner=person, content=zlib.compress(content), used_at=now)
     try:

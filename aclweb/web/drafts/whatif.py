@@ -103,7 +103,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     data, fault = _sent(request)
     view = current.in_force(cluster, just_read=True)
     living = _named(data, cluster, request.user)
-    draft = _read(data, cluster, view, living)
+    draft, opened = _read(data, cluster, view, living)
     if fault:
         draft = replace(draft, faults=(*draft.faults, Fault(fault, field="paste")))
     if "proposal" in data and draft.is_empty:
@@ -134,7 +134,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         except named.NamedDraftError as error:
             living = replace(living, is_unkept=True)
             draft = replace(draft, faults=(*draft.faults, Fault(str(error))))
-    kept = _place(cluster, request.user, draft, data, living)
+    kept = _place(cluster, request.user, draft, data, living, opened)
     # What an address cannot say, a form that is wrong or a text that waits, is shown at once.
     waits = "drop" in data and bool(data.get("paste", "").strip())
     overtaken = living is not None and living.is_overtaken
@@ -187,7 +187,7 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
     assert isinstance(request.user, User)  # login_required
     view = current.in_force(cluster, just_read=True)
     living = _named(request.POST, cluster, request.user)
-    draft = _read(request.POST, cluster, view, living)
+    draft, opened = _read(request.POST, cluster, view, living)
     try:
         change = review.request(
             cluster=cluster,
@@ -198,7 +198,7 @@ def request_change(request: HttpRequest, slug: str) -> HttpResponse:
             delta=draft.delta,
         )
     except (ChangeError, AclError) as error:
-        return _refused(request, cluster, view, draft, living, request_error=str(error))
+        return _refused(request, cluster, view, draft, living, opened, request_error=str(error))
     return redirect("change", number=change.pk)
 
 
@@ -213,12 +213,12 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     assert isinstance(request.user, User)  # login_required
     view = current.in_force(cluster, just_read=True)
     living = _named(request.POST, cluster, request.user)
-    draft = _read(request.POST, cluster, view, living)
+    draft, opened = _read(request.POST, cluster, view, living)
     name = request.POST.get("name", "")
     try:
         kept = named.save_as(name, draft.content.fields, cluster=cluster, person=request.user)
     except named.NamedDraftError as error:
-        return _refused(request, cluster, view, draft, living, save_error=str(error), draft_name=name)
+        return _refused(request, cluster, view, draft, living, opened, save_error=str(error), draft_name=name)
     messages.success(request, f"Saved as {kept.name}: what you edit from here on is kept in it.")
     return redirect(saved.address(kept, slug))
 
@@ -229,11 +229,12 @@ def _refused(
     view: ClusterView,
     draft: Draft,
     living: named.Standing | None,
+    opened: str,
     **said: str,
 ) -> HttpResponse:
     """Return the page with the draft as it was sent and what was wrong with it."""
     assert isinstance(request.user, User)  # login_required
-    kept = _place(cluster, request.user, draft, request.POST, living)
+    kept = _place(cluster, request.user, draft, request.POST, living, opened)
     context = {
         **_workbench(cluster, view, draft, kept, living, request.POST),
         "form": AclForm(settings=view.settings),
@@ -262,8 +263,8 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
     assert isinstance(request.user, User)  # login_required
     view = current.in_force(cluster, just_read=True)
     living = _named(request.POST, cluster, request.user)
-    draft = _read(request.POST, cluster, view, living)
-    kept = _place(cluster, request.user, draft, request.POST, living)
+    draft, opened = _read(request.POST, cluster, view, living)
+    kept = _place(cluster, request.user, draft, request.POST, living, opened)
     try:
         previews.check(draft.delta)
         question = what_if(view, draft.delta, draft.new_topics)
@@ -341,7 +342,8 @@ def _draft_at(request: HttpRequest, view: ClusterView) -> Draft:
     """Return the draft that an address names."""
     assert isinstance(request.user, User)  # login_required
     living = _named(request.GET, view.cluster, request.user)
-    return _read(request.GET, view.cluster, view, living)
+    draft, _ = _read(request.GET, view.cluster, view, living)
+    return draft
 
 
 def _joined(draft: Draft, lines: Sequence[Line]) -> tuple[Draft, str]:
@@ -396,17 +398,23 @@ def _sent(request: HttpRequest) -> tuple[QueryDict, str]:
     return data, fault
 
 
-def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.Standing | None) -> Draft:
-    """Return the draft of a form or a link; one that is no longer kept is reported, and never an empty draft."""
+def _read(
+    data: QueryDict, cluster: Cluster, view: ClusterView, living: named.Standing | None
+) -> tuple[Draft, str]:
+    """Return the draft of a form or a link, and the key under which it was read, if any.
+
+    One that is no longer kept is reported, and never an empty draft.
+    """
     if living is not None:
         data = named.opened(data, living.draft)
     elif named.FIELD in data:
         rest = data.copy()
         rest.pop(named.FIELD)
-        draft = _read(rest, cluster, view, None)
+        draft, opened = _read(rest, cluster, view, None)
         gone = Fault("The draft behind this link is gone: its owner has removed it.")
-        return replace(draft, faults=(gone, *draft.faults))
+        return replace(draft, faults=(gone, *draft.faults)), opened
     whole = keeping.opened(data, cluster)
+    opened = data.get(keeping.FIELD, "") if whole is not None else ""
     if whole is None:
         whole = named.as_saved(living, data)
     if whole is None:
@@ -417,8 +425,8 @@ def _read(data: QueryDict, cluster: Cluster, view: ClusterView, living: named.St
         rest = data.copy()
         rest.pop(keeping.FIELD)
         draft = read_draft(rest, view)
-        return replace(draft, faults=(gone, *draft.faults))
-    return kept_draft(_with_proposal(_with_removals(whole, cluster), cluster), view)
+        return replace(draft, faults=(gone, *draft.faults)), ""
+    return kept_draft(_with_proposal(_with_removals(whole, cluster), cluster), view), opened
 
 
 def _pasted(data: QueryDict, draft: Draft) -> str:
@@ -444,9 +452,14 @@ def _written_as(data: QueryDict, draft: Draft) -> dict[str, Any]:
 
 
 def _place(
-    cluster: Cluster, person: User, draft: Draft, data: QueryDict, living: named.Standing | None
+    cluster: Cluster,
+    person: User,
+    draft: Draft,
+    data: QueryDict,
+    living: named.Standing | None,
+    opened: str,
 ) -> keeping.Place:
-    """Return where this draft can be found again, with what is shown of its effect."""
+    """Return where this draft can be found again, with what is shown of its effect; opened: as `_read` returns it."""
     path = reverse("what-if", args=[cluster.slug])
     shown = {name: data.get(name, "") for name in _SHOWN}
     shown |= {"title": data.get("title", "")[:200], "reason": data.get("reason", "")[:500]}
@@ -456,7 +469,7 @@ def _place(
         content=draft.content,
         cluster=cluster,
         person=person,
-        opened=data.get(keeping.FIELD, ""),
+        opened=opened,
         **shown,
     )
     if living is None:
