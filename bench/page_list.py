@@ -18,9 +18,8 @@ from bench.page_world import Subjects
 Address = Callable[[], str]
 # Whoever is the first to ask for an effect reads what it is worked out from.
 _OF_THE_FIRST = 16
-_OF_A_WHAT_IF = 13
 # A draft that was sent is stored, and then shown by its address.
-_OF_A_FORM = 26
+_OF_A_FORM = 20
 # KiB of HTML that are known to be more than the goal, on 100,000 ACLs. A sheet has all of a change, for paper.
 _LARGER = {
     "review of 2,000 ACLs: sheet": 720,
@@ -216,7 +215,7 @@ def _drafts(of: Any, page_to: Any, made: Subjects) -> Iterator[State]:
     for size, addresses in made.drafts.items():
         title = f"what-if of {size:,} ACLs"
         [first, *_] = addresses
-        yield State(f"{title}: of nobody yet", partial_next(addresses), anew=True, queries=_OF_A_WHAT_IF)
+        yield State(f"{title}: of nobody yet", partial_next(addresses), anew=True)
         shown = (
             "",
             "&view=matrix",
