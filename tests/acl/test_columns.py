@@ -158,6 +158,19 @@ def test_no_acl_is_made_that_no_question_is_about(monkeypatch: pytest.MonkeyPatc
     assert len(made) == 201
 
 
+def test_whether_an_acl_is_among_thousands_of_its_pattern_compares_hardly_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = of([allow(f"User:{number}", "READ", "t") for number in range(3_000)])
+    there = [allow(f"User:{number}", "READ", "t") for number in range(2_900, 3_100)]
+    compared = []
+    equal = AclBinding.__eq__
+    monkeypatch.setattr(AclBinding, "__eq__", lambda one, two: compared.append(one) or equal(one, two))
+
+    assert sum(each in columns for each in there) == 100
+    assert len(compared) < 1_000
+
+
 def test_a_binding_is_made_once() -> None:
     columns = of([allow(f"User:{number % 10}", "READ", f"t{number}") for number in range(50)])
     (one,) = columns.affecting(Resource(ResourceType.TOPIC, "t33"))

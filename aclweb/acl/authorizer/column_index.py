@@ -7,7 +7,7 @@ that a question is about.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -40,6 +40,8 @@ from aclweb.acl.model import (
 _Acls = list[AclBinding]
 _WITHOUT_GLOBS = AuthorizerSettings("standard")
 _NO_BLOCK_NAMES: tuple[str, ...] = ()
+# Whether an ACL is among more of one pattern is looked up in a set, which is kept.
+_COMPARED_ONE_BY_ONE = 50
 
 
 class ColumnIndex(AclIndex):
@@ -49,6 +51,7 @@ class ColumnIndex(AclIndex):
         self._columns = columns
         self._filed: dict[int, ColumnShelf] = {}
         self._compiled: dict[int, ColumnTable] = {}
+        self._sets: dict[int, frozenset[AclBinding]] = {}
         self._blocks: dict[int, list[Block]] = {}
         for block in columns.blocks:
             self._blocks.setdefault(block.resource_type._value_, []).append(block)
@@ -64,8 +67,16 @@ class ColumnIndex(AclIndex):
         for block in self._blocks.get(binding.resource_type._value_, ()):
             if block.pattern_type is binding.pattern_type:
                 number = block.number_of(binding.resource_name)
-                return number >= 0 and binding in self._columns.of_pattern(block, number)
+                return number >= 0 and binding in self._of_pattern(block, number)
         return False
+
+    def _of_pattern(self, block: Block, number: int) -> Collection[AclBinding]:
+        if self._columns.count_of_pattern(number) <= _COMPARED_ONE_BY_ONE:
+            return self._columns.of_pattern(block, number)
+        found = self._sets.get(number)
+        if found is None:
+            found = self._sets[number] = frozenset(self._columns.of_pattern(block, number))
+        return found
 
     def __reduce__(self) -> tuple[Callable[..., AclIndex], tuple[tuple[AclBinding, ...]]]:
         return AclIndex.of_distinct, (self.bindings,)

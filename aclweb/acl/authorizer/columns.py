@@ -130,6 +130,10 @@ class AclColumns:
             made = self._make(place, self._block_of(number), number)
         return made
 
+    def count_of_pattern(self, number: int) -> int:
+        """Return how many ACLs one pattern has."""
+        return self.starts[number + 1] - self.starts[number]
+
     def of_pattern(self, block: Block, number: int) -> list[AclBinding]:
         """Return the ACLs of one pattern, in first-seen order."""
         kept = self._made
