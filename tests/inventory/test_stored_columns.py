@@ -66,6 +66,16 @@ def test_those_of_the_newest_revision_alone_stay(cluster):
     assert set(in_force(cluster).index) == set(ACLS[1:])
 
 
+def test_of_a_cluster_that_has_few_acls_now_none_stay(cluster):
+    synced(cluster, Answers(ACLS))
+    assert StoredColumns.objects.exists()
+
+    synced(cluster, Answers(ACLS[:2]))
+
+    assert not StoredColumns.objects.exists()
+    assert set(in_force(cluster).index) == set(ACLS[:2])
+
+
 def test_of_a_cluster_with_few_acls_none_are_stored_or_looked_for(cluster):
     with CaptureQueriesContext(database) as queries:
         synced(cluster, Answers(ACLS[:2]))

@@ -5,6 +5,7 @@ from aclweb.inventory.current.loading_acls import (
     BINDING_COLUMNS,
     acls_of_rows,
     bindings_of,
+    had_columns,
     has_columns,
 )
 from aclweb.inventory.current.moments import (
@@ -39,6 +40,7 @@ __all__ = [
     "bindings_of",
     "config_rows",
     "connection_of",
+    "had_columns",
     "has_columns",
     "in_force",
     "known_version",

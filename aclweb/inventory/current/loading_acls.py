@@ -32,6 +32,11 @@ def has_columns(revision: Revision) -> bool:
     return revision.acls >= _MANY
 
 
+def had_columns(cluster: Cluster) -> bool:
+    """Whether a revision of the cluster, the newest or another, has so many ACLs."""
+    return Revision.objects.filter(cluster=cluster, acls__gte=_MANY).exists()
+
+
 def load_acls(cluster: Cluster, revision: Revision) -> AclColumns:
     """Return the ACLs of a revision; in two queries at most."""
     kept = _kept(cluster, revision) if has_columns(revision) else None

@@ -8,7 +8,7 @@ import time
 from django.db import DatabaseError, models
 
 from aclweb.acl.authorizer import columns_to_bytes
-from aclweb.inventory.current import acls_of_rows, has_columns
+from aclweb.inventory.current import acls_of_rows, had_columns, has_columns
 from aclweb.inventory.models import Cluster, Revision, StoredColumns
 from aclweb.inventory.store.staging import in_turn
 
@@ -21,18 +21,26 @@ _BYTES_AT_ONCE = 1 << 19
 def keep_columns(cluster: Cluster) -> bool:
     """Store the columns of the cluster's newest revision in short transactions; return whether any were to be stored.
 
-    They are a convenience: where they cannot be stored, rows are read.
+    They are a convenience: where they cannot be stored, rows are read. Those of a cluster that has too few ACLs for
+    them now are deleted.
     """
     revision = cluster.revision
-    if revision is None or not has_columns(revision):
-        return False
-    if StoredColumns.objects.filter(cluster=cluster, digest=revision.digest, part=0).exists():
+    if revision is None:
         return False
     try:
+        if not has_columns(revision):
+            if had_columns(cluster):
+                _delete(StoredColumns.objects.filter(cluster=cluster))
+            return False
+        if StoredColumns.objects.filter(cluster=cluster, digest=revision.digest, part=0).exists():
+            return False
         _store(cluster, revision)
     except DatabaseError:
-        logger.exception("The columns of cluster %s were not stored, so pages read its rows.", cluster.slug)
-    return True
+        logger.exception(
+            "The columns of cluster %s were not stored, or earlier ones not deleted; pages read its rows.",
+            cluster.slug,
+        )
+    return has_columns(revision)
 
 
 def _store(cluster: Cluster, revision: Revision) -> None:
