@@ -433,3 +433,18 @@ def test_keys_search_and_go(visit):
     page.keyboard.press("g")
     page.keyboard.press("t")
     page.wait_for_url("**/topics/")
+
+
+def test_the_longest_name_of_a_cluster_fits_a_phone_and_the_bar_of_a_laptop(visit, other_cluster):
+    name = f"{'Production Kafka in the United States, east, ' * 2}{'x' * 10}"
+    Cluster.objects.filter(pk=other_cluster.pk).update(name=name)
+    sync(other_cluster, client=Answers(RULES[1:4]))
+    page = visit("/c/test-us/compare/?other=test-eu&view=matrix")
+
+    assert page.locator("#lines .segment").inner_text().count(name) == 1
+    wide = []
+    for width in (390, 1081, 1101, 1366):
+        page.set_viewport_size({"width": width, "height": 844})
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(width)
+    assert wide == []
