@@ -46,3 +46,13 @@ def test_a_call_of_kraft_alone_is_not_among_those_of_zookeeper():
 
 def test_no_call_asks_for_what_no_broker_asks():
     assert names("CREATE", "TRANSACTIONAL_ID") == []
+
+
+def test_what_asks_for_one_resource_does_not_ask_for_any():
+    def asking(operation: str, settings: AuthorizerSettings) -> list[str]:
+        found = calls_asking_for(Operation[operation], ResourceType.TOPIC, settings, any_one=True)
+        return [api.name for api in found]
+
+    assert asking("WRITE", NEW) == ["INIT_PRODUCER_ID"]
+    assert asking("WRITE", AuthorizerSettings(authorizer="acl", kafka_version="2.7")) == []
+    assert asking("DESCRIBE", NEW) == []

@@ -486,6 +486,7 @@ def test_a_question_about_any_topic_is_asked_and_answered_as_brokers_do(browser)
     assert page.context["answer"].request.resource_name is None
     assert "may Write to any topic at all" in text(page)
     assert "authorizeByResourceType" in text(page)
+    assert [call.name for call in page.context["calls"]] == ["INIT_PRODUCER_ID"]
     again = browser.get(f"/c/test-eu/explain/?{links.question(page.context['answer'].request)}")
     assert again.context["answer"].request == page.context["answer"].request
 

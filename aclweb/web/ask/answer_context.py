@@ -39,7 +39,12 @@ def answered(
             offers_edits=not (is_unknown and found.verdict == "refused"),
             address=request.build_absolute_uri(address),
         ),
-        "calls": calls_asking_for(question.operation, question.resource_type, found.decision.settings),
+        "calls": calls_asking_for(
+            question.operation,
+            question.resource_type,
+            found.decision.settings,
+            any_one=question.resource_name is None,
+        ),
         "parts": parts[:PARTS_SHOWN],
         "parts_left": max(0, len(parts) - PARTS_SHOWN),
         "has_log": bool(evidence),
