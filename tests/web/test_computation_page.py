@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -387,6 +388,23 @@ def test_a_comparison_too_much_for_a_page_is_computed_and_shown_as_a_small_one(
     assert shown_rows(done) == shown_rows(there) != []
     assert done.context["comparison"].sentences == there.context["comparison"].sentences
     assert "lacks 40 rights" in done.content.decode()
+
+
+@pytest.mark.parametrize("shown", [{}, {"show": "gains"}, {"view": "matrix"}, {"view": "small"}])
+def test_what_a_worker_found_between_two_clusters_is_lost_and_gained_by_nobody(
+    ada_browser, two_revisions, other_cluster, ada, shown
+):
+    Grant.objects.create(user=ada, cluster=other_cluster, role=Role.VIEWER)
+    sync(other_cluster, client=Answers(HELD[:30], topics=TOPICS))
+    ada_browser.post("/c/test-eu/compare/compute/?other=test-us")
+    computing.run_next("worker")
+
+    page = ada_browser.get(address(Computation.objects.get()), shown).content.decode()
+
+    told = page.partition('id="computation"')[2].partition("replay-heading")[0]
+    assert "Only test-eu" in told
+    assert "Only test-us" in told
+    assert re.findall(r"\b(?:los[et]s?|gain(?:s|ed)?|[Bb]efore|[Aa]fter)\b(?=[^<>]*<)", told) == []
 
 
 def test_a_comparison_with_too_many_acls_for_a_worker_is_shown_without_them(
