@@ -282,14 +282,31 @@ def _all_of(window: Window) -> Sequence[_Asked]:
             _logs.move_to_end(question)
             return _logs[question]
     found = tuple(_read(window, Q(), Q()))
+    weight = _weight(found)
+    if weight > MOST_REQUESTS:
+        return found
     with _lock:
+        _logs.pop(question, None)  # another thread may have read it, too
+        others = sum(map(_weight, _logs.values()))
         _logs[question] = found
-        while len(_logs) > 1 and sum(map(len, _logs.values())) > MOST_REQUESTS:
-            _logs.popitem(last=False)
+        while others + weight > MOST_REQUESTS:
+            others -= _weight(_logs.popitem(last=False)[1])
     return found
 
 
-# The logs that were replayed last, since each edit is replayed on the same one: MOST_REQUESTS in all, some 20 MB.
+def _weight(log: Iterable[_Asked]) -> int:
+    """Return as how many requests these count in memory: clients write names of any length into a log."""
+    requests = (each.request for each in log)
+    return sum(
+        1 + len(f"{asked.principal}{asked.host}{asked.resource_name}") // _CHARACTERS_OF_ONE
+        for asked in requests
+    )
+
+
+_CHARACTERS_OF_ONE = 400
+
+# The logs that were replayed last, since each edit is replayed on the same one: as much as MOST_REQUESTS with short
+# names in all, some 20 MB.
 _logs: OrderedDict[Hashable, tuple[_Asked, ...]] = OrderedDict()
 _lock = threading.Lock()
 

@@ -162,6 +162,21 @@ def test_so_many_requests_of_logs_stay_in_memory(given, monkeypatch):
     assert [len(log) for log in replaying._logs.values()] == [70]
 
 
+def test_a_log_with_names_of_any_length_stays_only_where_they_are_short(given, monkeypatch):
+    monkeypatch.setattr(replaying, "MOST_REQUESTS", 100)
+    replaying._logs.clear()
+    now = [allow(f"User:p{n}", "READ", f"orders.{n}", pattern="PREFIXED") for n in range(70)]
+    for length in (1, 1_000):
+        rows = [
+            request(f"User:p{n}", "READ", f"orders.{n}." + "x" * length, allowed=True, lines=1)
+            for n in range(70)
+        ]
+        assert len(replay(given(requests=rows), delta(remove=now), AclIndex(now), SETTINGS).denied) == 70
+
+    (log,) = replaying._logs.values()
+    assert max(len(each.request.resource_name or "") for each in log) < 100
+
+
 def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):
     found = replayed(given(requests=LOGGED), delta(remove=NOW[:1]))
 
