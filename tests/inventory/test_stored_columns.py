@@ -114,13 +114,14 @@ def test_rows_are_read_where_they_are_not_whole(cluster, caplog, harm):
     assert bool(caplog.messages) == (harm not in ("none", "first part"))
 
 
-def test_what_was_left_half_done_is_stored_anew(cluster):
+@pytest.mark.parametrize("missing", [0, 2])
+def test_what_was_left_half_done_is_stored_anew(cluster, missing):
     synced(cluster, Answers(ACLS))
-    StoredColumns.objects.filter(part=0).delete()
+    StoredColumns.objects.filter(part=missing).delete()
 
     synced(cluster, Answers(ACLS))
 
-    assert StoredColumns.objects.filter(part=0).exists()
+    assert StoredColumns.objects.filter(part=missing).exists()
     assert set(in_force(cluster).index) == set(ACLS)
 
 

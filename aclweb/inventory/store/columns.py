@@ -32,7 +32,7 @@ def keep_columns(cluster: Cluster) -> bool:
             if had_columns(cluster):
                 _delete(StoredColumns.objects.filter(cluster=cluster))
             return False
-        if StoredColumns.objects.filter(cluster=cluster, digest=revision.digest, part=0).exists():
+        if _are_whole(StoredColumns.objects.filter(cluster=cluster, digest=revision.digest)):
             return False
         _store(cluster, revision)
     except DatabaseError:
@@ -41,6 +41,12 @@ def keep_columns(cluster: Cluster) -> bool:
             cluster.slug,
         )
     return has_columns(revision)
+
+
+def _are_whole(parts: models.QuerySet[StoredColumns]) -> bool:
+    """Whether no part is missing before another; the last is stored first."""
+    found = parts.aggregate(count=models.Count("pk"), last=models.Max("part"))
+    return found["last"] is not None and found["count"] == found["last"] + 1
 
 
 def _store(cluster: Cluster, revision: Revision) -> None:
