@@ -128,6 +128,8 @@ class Comparison:
         if self.impact is None:
             return ""
         left, right = self.left.words, self.right.words
+        if left == right and self.between is not None:
+            left, right = self.between.left, self.between.right
         gains, loses, depends = (self.impact.counts[name] for name in ("gains", "loses", "depends"))
         if not (gains or loses or depends):
             return f"Nobody's access differs between {left} and {right}."

@@ -130,6 +130,15 @@ def test_no_draft_is_offered_or_made_where_one_may_not_request(address, other_cl
     assert "make no draft" in page.text
 
 
+def test_more_than_a_draft_can_have_is_said(address, ada_browser, monkeypatch):
+    monkeypatch.setattr(compared_acls, "MOST_LINES", 0)
+
+    page = ada_browser.get(f"{address}&acls=left").text
+
+    assert "Draft of" not in page
+    assert "A draft has at most 0 ACLs." in page
+
+
 def test_acls_of_an_earlier_date_become_a_draft_and_those_of_now_do_not(cluster, ada_browser):
     sync(cluster, client=Answers([OURS], topics=TOPICS))
     sync(cluster, client=Answers([THEIRS], topics=TOPICS))
@@ -192,3 +201,4 @@ def test_clusters_of_one_name_are_told_apart_by_their_addresses(address, ada_bro
     between = page.context["between"]
     assert (between.left, between.right) == ("test-eu (test-eu)", "test-eu (test-us)")
     assert f"Only {between.right}" in page.text
+    assert page.context["comparison"].sentences[0].startswith("test-eu (test-us) grants ")

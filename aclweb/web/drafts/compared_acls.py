@@ -35,12 +35,16 @@ class AclList:
 
 @dataclass(frozen=True)
 class Compared:
-    """The three lists and a page of the one that is shown; draft: the cluster for which a draft of it can be made."""
+    """The three lists and a page of the one that is shown.
+
+    draft: the cluster for which a draft of it can be made. why_not: why none can, where somebody would look for it.
+    """
 
     lists: tuple[AclList, ...]
     shown: str
     pages: Page[AclBinding]
     draft: str
+    why_not: str
 
     @property
     def shown_words(self) -> str:
@@ -70,7 +74,10 @@ def compared(found: Comparison, asked: Mapping[str, str], person: User) -> Compa
     )
     pages = page_of(listed, page_asked(asked, "lines"), ACLS_A_PAGE)
     target = draft_for(found, shown, person)
-    return Compared(lists, shown, pages, target.name if target is not None else "")
+    why_not = ""
+    if shown != BOTH and len(acls_of(found, shown)) > MOST_LINES:
+        why_not = f"A draft has at most {MOST_LINES:,} ACLs."
+    return Compared(lists, shown, pages, target.name if target is not None else "", why_not)
 
 
 def draft_for(found: Comparison, name: str, person: User) -> Cluster | None:
