@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 
 import pytest
 from django.db import DatabaseError
@@ -171,3 +172,22 @@ def rewrite(content: bytes) -> None:
     StoredColumns.objects.exclude(pk=first.pk).delete()
     first.content = content
     first.save()
+
+
+def test_all_acls_are_made_as_what_lasts_whoever_asks_for_them_first(cluster, monkeypatch):
+    lasting: list[int] = []
+
+    @contextmanager
+    def making(objects: int):
+        lasting.append(objects)
+        yield
+
+    synced(cluster, Answers(ACLS))
+    current.forget()
+    monkeypatch.setattr(loading_acls.loading, "making_what_lasts", making)
+    index = in_force(cluster).index
+    lasting.clear()
+
+    assert set(index) == set(ACLS)
+    assert list(index.bindings) == list(index)
+    assert lasting == [len(ACLS)]

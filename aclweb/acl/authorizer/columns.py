@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, compress, count, islice, pairwise, repeat
 from operator import ne
@@ -83,6 +84,8 @@ class AclColumns:
         self._firsts = [block.first for block in self.blocks]
         self._made: list[AclBinding | None] = [None] * len(order)
         self._all_made = False
+        # Surrounds the making of all ACLs, which are then kept; takes how many they are.
+        self.making_all: Callable[[int], AbstractContextManager[None]] = _nothing_around
 
     def __len__(self) -> int:
         return len(self.order)
@@ -160,6 +163,11 @@ class AclColumns:
         """Make all ACLs that are not made yet."""
         if self._all_made:
             return
+        with self.making_all(len(self)):
+            self._make_all()
+        self._all_made = True
+
+    def _make_all(self) -> None:
         kept = self._made
         for block in self.blocks:
             lowest, end = self.starts[block.first], self.starts[block.end]
@@ -175,7 +183,6 @@ class AclColumns:
                 *zip(*map(self.acts.__getitem__, self.act[lowest:end]), strict=True),
             )
             kept[lowest:end] = [old or new for old, new in zip(kept[lowest:end], made, strict=True)]
-        self._all_made = True
 
     def span(self, blocks: Sequence[Block]) -> tuple[int, int]:
         """Return the places of blocks that stand beside each other, as start and end (excluded)."""
@@ -271,6 +278,10 @@ class AclsAt(Sequence[AclBinding]):
 
     def __repr__(self) -> str:
         return repr(list(self))
+
+
+def _nothing_around(_: int) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 class _Texts(dict[str, str]):

@@ -11,6 +11,7 @@ from aclweb.acl.authorizer import AclColumns, columns_from_bytes
 from aclweb.acl.model import AclBinding, Operation, PatternType, PermissionType, ResourceType
 from aclweb.inventory.fields import as_stored, unescape
 from aclweb.inventory.models import Cluster, Revision, StoredAcl, StoredColumns, stored_in_force
+from aclweb.runtime import loading
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,10 @@ def had_columns(cluster: Cluster) -> bool:
 def load_acls(cluster: Cluster, revision: Revision) -> AclColumns:
     """Return the ACLs of a revision; in two queries at most."""
     kept = _kept(cluster, revision) if has_columns(revision) else None
-    return kept if kept is not None else acls_of_rows(cluster, revision)
+    columns = kept if kept is not None else acls_of_rows(cluster, revision)
+    # Whoever asks for all of them leaves as many objects, which stay as long as the revision does.
+    columns.making_all = loading.making_what_lasts
+    return columns
 
 
 def acls_of_rows(cluster: Cluster, revision: Revision) -> AclColumns:
