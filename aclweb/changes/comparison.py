@@ -28,7 +28,7 @@ from aclweb.inventory.current import config_rows, not_known
 
 @dataclass(frozen=True)
 class Between:
-    """What two clusters that are compared are called: nothing is lost or gained, one allows what the other does not."""
+    """What two sides are called. Of two clusters nothing is lost or gained: one allows what the other does not."""
 
     left: str
     right: str
@@ -82,16 +82,18 @@ class Comparison:
     @computed_once
     def between(self) -> Between | None:
         """The clusters, where they are two; None for one of them at two times, or before and after an edit."""
-        one, other = self.left.view.cluster, self.right.view.cluster
-        if one.pk == other.pk:
-            return None
+        is_one = self.left.view.cluster.pk == self.right.view.cluster.pk
+        return None if is_one else self.called
+
+    @computed_once
+    def called(self) -> Between:
+        """How the sides are called for short, `prod-eu` or `prod-eu as of revision 3`."""
         left, right = (side.words.removesuffix(" now") for side in (self.left, self.right))
-        # Two clusters may have one name, and then only their addresses tell them apart.
-        return (
-            Between(f"{left} ({one.slug})", f"{right} ({other.slug})")
-            if left == right
-            else Between(left, right)
-        )
+        one, other = self.left.view.cluster, self.right.view.cluster
+        if left == right and one.pk != other.pk:
+            # Two clusters may have one name, and then only their addresses tell them apart.
+            return Between(f"{left} ({one.slug})", f"{right} ({other.slug})")
+        return Between(left, right)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -128,8 +130,8 @@ class Comparison:
         if self.impact is None:
             return ""
         left, right = self.left.words, self.right.words
-        if left == right and self.between is not None:
-            left, right = self.between.left, self.between.right
+        if left == right:
+            left, right = self.called.left, self.called.right
         gains, loses, depends = (self.impact.counts[name] for name in ("gains", "loses", "depends"))
         if not (gains or loses or depends):
             return f"Nobody's access differs between {left} and {right}."

@@ -75,10 +75,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def compute(request: HttpRequest, slug: str) -> HttpResponse:
     """Have a worker compare what is too much for a page; the address says what, as that of the page does."""
-    cluster, visible = access.cluster_among_visible(request.user, slug)
+    form, page = _asked(request, slug)
     assert isinstance(request.user, User)  # login_required
-    page = f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
-    form = CompareForm(request.GET, cluster=cluster, clusters=visible, person=request.user)
     if request.method == "GET" or not form.is_valid():
         return redirect(page)
     try:
@@ -93,10 +91,8 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def draft(request: HttpRequest, slug: str) -> HttpResponse:
     """Lead to a draft that adds to one side the ACLs that only the other has: `side`, left or right."""
-    cluster, visible = access.cluster_among_visible(request.user, slug)
+    form, page = _asked(request, slug)
     assert isinstance(request.user, User)  # login_required
-    page = f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
-    form = CompareForm(request.GET, cluster=cluster, clusters=visible, person=request.user)
     if request.method == "GET" or not form.is_valid():
         return redirect(page)
     found, name = compare(*form.sides()), request.POST.get("side", "")
@@ -109,9 +105,17 @@ def draft(request: HttpRequest, slug: str) -> HttpResponse:
     if not address:
         messages.error(request, "These ACLs are too long for one draft.")
         return redirect(page)
-    from_side = found.left if name == compared_acls.LEFT else found.right
-    title = f"Add {number_of(len(own), 'ACL', 'ACLs')} of {from_side.words.removesuffix(' now')}"
+    whose = found.called.left if name == compared_acls.LEFT else found.called.right
+    title = f"Add {number_of(len(own), 'ACL', 'ACLs')} of {whose}"
     return redirect(links.with_field(address, "title", title))
+
+
+def _asked(request: HttpRequest, slug: str) -> tuple[CompareForm, str]:
+    """Return the form of the comparison that an address names, and the address of its page."""
+    cluster, visible = access.cluster_among_visible(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
+    form = CompareForm(request.GET, cluster=cluster, clusters=visible, person=request.user)
+    return form, f"{reverse('compare', args=[slug])}?{request.GET.urlencode()}"
 
 
 def _is_edit(found: Comparison) -> bool:

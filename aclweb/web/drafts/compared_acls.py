@@ -56,14 +56,10 @@ class Compared:
 
 def compared(found: Comparison, asked: Mapping[str, str], person: User) -> Compared:
     """Return the lists of `?acls=` left, both or right, of which one that has any is shown first."""
-    if found.between is not None:
-        left, right = found.between.left, found.between.right
-    else:
-        left, right = (side.words.removesuffix(" now") for side in (found.left, found.right))
     lists = (
-        AclList(LEFT, f"Only in {left}", len(found.delta.remove)),
+        AclList(LEFT, f"Only in {found.called.left}", len(found.delta.remove)),
         AclList(BOTH, "On both", len(found.left.index) - len(found.delta.remove)),
-        AclList(RIGHT, f"Only in {right}", len(found.delta.add)),
+        AclList(RIGHT, f"Only in {found.called.right}", len(found.delta.add)),
     )
     shown = asked.get("acls", "")
     if shown not in (LEFT, BOTH, RIGHT):
