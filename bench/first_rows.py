@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +35,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--acls", type=int, default=100_000)
-    parser.add_argument("--topics", type=int, default=50_000)
-    parser.add_argument("--logged", type=int, default=20_000, help="distinct requests in the log")
-    parser.add_argument("--changes", type=int, default=500, help="changes in the list")
-    parser.add_argument("--tables", type=Path, help="an SQLite file with the tables, to save making them")
-    parser.add_argument("--keep", type=Path, help="a directory of tables, as `bench.pages --keep` makes it")
-    parser.add_argument(
-        "--only", default="", help="open only states that hold one of these texts, with | between"
-    )
     parser.add_argument("--visits", type=int, default=5, help="how often each state is opened")
     parser.add_argument("--goal", type=float, default=1000, help="milliseconds until the first row")
-    asked = parser.parse_args()
-    if asked.keep:
-        asked.keep.mkdir(exist_ok=True)
-        return _run(asked.keep, asked)
-    with tempfile.TemporaryDirectory(prefix="aclweb-bench-") as directory:
-        return _run(Path(directory), asked)
+    return pages.run_on_tables(parser, _run)
 
 
 def _run(directory: Path, asked: argparse.Namespace) -> int:
@@ -71,16 +57,12 @@ def _run(directory: Path, asked: argparse.Namespace) -> int:
     )
     missed = 0
     with site.running(directory) as (port, _), _window(port, cookie) as window:
-        window.goto(
-            f"http://127.0.0.1:{port}/c/big/"
-        )  # the index, static files and fonts, which every session has
+        # The index, static files and fonts, which every session has.
+        window.goto(f"http://127.0.0.1:{port}/c/big/")
         window.wait_for_timeout(5_000)
         for state in page_list.states(made):
-            if (
-                state.posted is None
-                and not state.anew
-                and any(text in state.title for text in asked.only.split("|"))
-            ):
+            is_asked = any(text in state.title for text in asked.only.split("|"))
+            if is_asked and state.posted is None and not state.anew:
                 missed += _told(window, port, state, asked)
     print(f"\nLoad at the end: {os.getloadavg()[0]:.1f}. Over {asked.goal:.0f} ms in the median: {missed}.")
     return 0
@@ -108,20 +90,15 @@ def _told(window: Any, port: int, state: State, asked: argparse.Namespace) -> bo
     return is_over
 
 
-def _window(port: int, cookie: dict[str, str]) -> Any:
-    from contextlib import contextmanager
-
+@contextmanager
+def _window(port: int, cookie: dict[str, str]) -> Iterator[Any]:
     from tests import browsing
 
-    @contextmanager
-    def opened() -> Iterator[Any]:
-        with browsing.browser() as chromium:
-            context = chromium.new_context(viewport={"width": 1440, "height": 900})
-            context.add_cookies([{**cookie, "url": f"http://127.0.0.1:{port}"}])
-            context.add_init_script(_NOTE)
-            yield context.new_page()
-
-    return opened()
+    with browsing.browser() as chromium:
+        context = chromium.new_context(viewport={"width": 1440, "height": 900})
+        context.add_cookies([{**cookie, "url": f"http://127.0.0.1:{port}"}])
+        context.add_init_script(_NOTE)
+        yield context.new_page()
 
 
 if __name__ == "__main__":

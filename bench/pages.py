@@ -21,7 +21,7 @@ import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,12 +65,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--requests", type=int, default=30, help="requests for each state")
+    parser.add_argument("--goal", type=float, default=100, help="CPU ms that the 95th percentile may take")
+    parser.add_argument("--write", action="store_true", help="also write bench/results/pages.md")
+    return run_on_tables(parser, _run)
+
+
+def run_on_tables(parser: argparse.ArgumentParser, run: Callable[[Path, argparse.Namespace], int]) -> int:
+    """Read the command line, with what says on which tables, and run with the directory in which they are, or go."""
     parser.add_argument("--acls", type=int, default=100_000)
     parser.add_argument("--topics", type=int, default=50_000)
     parser.add_argument("--logged", type=int, default=20_000, help="distinct requests in the log")
-    parser.add_argument("--requests", type=int, default=30, help="requests for each state")
     parser.add_argument("--changes", type=int, default=500, help="changes in the list")
-    parser.add_argument("--goal", type=float, default=100, help="CPU ms that the 95th percentile may take")
     parser.add_argument(
         "--only", default="", help="ask only the states that hold this text, or one of several between |"
     )
@@ -78,13 +84,12 @@ def main() -> int:
         "--keep", type=Path, help="a directory in which the tables are made, or found from before"
     )
     parser.add_argument("--tables", type=Path, help="an SQLite file with the tables, to save making them")
-    parser.add_argument("--write", action="store_true", help="also write bench/results/pages.md")
     asked = parser.parse_args()
     if asked.keep:
         asked.keep.mkdir(exist_ok=True)
-        return _run(asked.keep, asked)
+        return run(asked.keep, asked)
     with tempfile.TemporaryDirectory(prefix="aclweb-bench-") as directory:
-        return _run(Path(directory), asked)
+        return run(Path(directory), asked)
 
 
 def tables(directory: Path, asked: argparse.Namespace) -> page_world.Subjects:
