@@ -84,8 +84,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
     asked = request.GET
     kind = asked["what"] if asked.get("what") in KINDS else TOPICS
     days = asked["days"] if asked.get("days") in DAYS else _USUAL
-    visible = access.visible_clusters(request.user).select_related("revision").order_by("name")
-    others = [each for each in visible if each.pk != cluster.pk]
+    others = [
+        each for each in access.visible_clusters(request.user).order_by("name") if each.pk != cluster.pk
+    ]
     context: dict[str, Any] = {
         "cluster": cluster,
         "tab": "use",
