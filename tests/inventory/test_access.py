@@ -345,7 +345,7 @@ def test_the_first_sentence_counts_and_says_who_comes_through_all():
         "12 principals can read it, 1 can write to it.",
         "Nobody but super users can delete it.",
         "Principals without an ACL have no access.",
-        "11 of these 12 have access only through ACLs for every topic.",
+        "11 of the 12 that can read it have access only through ACLs for every topic.",
     )
 
 

@@ -107,7 +107,7 @@ def test_what_one_cluster_lacks_becomes_a_draft_of_it(address, ada_browser, side
     shown = ada_browser.get(f"{address}&acls={side}")
     there = ada_browser.post(address.replace("?", "draft/?"), {"side": side}, follow=True)
 
-    assert f"Draft of 1 for {target}" in shown.text
+    assert f"Draft: add it to {target}" in shown.text
     assert there.redirect_chain[-1][0].startswith(f"/c/{target}/what-if/")
     assert [(line.op, line.binding) for line in there.context["draft"].lines] == [("add", added)]
 
@@ -126,7 +126,7 @@ def test_no_draft_is_offered_or_made_where_one_may_not_request(address, other_cl
     shown = ada_browser.get(f"{address}&acls=left")
     page = ada_browser.post(address.replace("?", "draft/?"), {"side": "left"}, follow=True)
 
-    assert "Draft of" not in shown.text
+    assert "Draft: add" not in shown.text
     assert "make no draft" in page.text
 
 
@@ -135,7 +135,7 @@ def test_more_than_a_draft_can_have_is_said(address, ada_browser, monkeypatch):
 
     page = ada_browser.get(f"{address}&acls=left").text
 
-    assert "Draft of" not in page
+    assert "Draft: add" not in page
     assert "A draft has at most 0 ACLs." in page
 
 
@@ -146,19 +146,19 @@ def test_acls_of_an_earlier_date_become_a_draft_and_those_of_now_do_not(cluster,
 
     earlier, now = (ada_browser.get(f"{address}&acls={side}") for side in ("left", "right"))
 
-    assert "Draft of 1 for test-eu" in earlier.text
-    assert "Draft of" not in now.text
+    assert "Draft: add it to test-eu" in earlier.text
+    assert "Draft: add" not in now.text
 
 
 def test_neither_of_two_clusters_loses_or_gains(address, ada_browser):
     page = ada_browser.get(address)
 
     assert [tile.label for tile in page.context["tiles"]] == [
-        "Only test-eu",
-        "Only test-us",
+        "Allowed only on test-eu",
+        "Allowed only on test-us",
         "By other ACLs",
         "Depends",
-        "On both alike",
+        "Same on both",
     ]
     diff = page.text.partition('id="diff-heading"')[2].partition("Replay of the log")[0]
     assert "data-apart" in diff
@@ -200,5 +200,5 @@ def test_clusters_of_one_name_are_told_apart_by_their_addresses(address, ada_bro
     ]
     between = page.context["between"]
     assert (between.left, between.right) == ("test-eu (test-eu)", "test-eu (test-us)")
-    assert f"Only {between.right}" in page.text
+    assert f"Allowed only on {between.right}" in page.text
     assert page.context["comparison"].sentences[0].startswith("test-eu (test-us) grants ")

@@ -402,8 +402,8 @@ def test_what_a_worker_found_between_two_clusters_is_lost_and_gained_by_nobody(
     page = ada_browser.get(address(Computation.objects.get()), shown).content.decode()
 
     told = page.partition('id="computation"')[2].partition("replay-heading")[0]
-    assert "Only test-eu" in told
-    assert "Only test-us" in told
+    assert "Allowed only on test-eu" in told
+    assert "Allowed only on test-us" in told
     assert re.findall(r"\b(?:los[et]s?|gain(?:s|ed)?|[Bb]efore|[Aa]fter)\b(?=[^<>]*<)", told) == []
 
 

@@ -275,7 +275,7 @@ def test_two_clusters_are_compared(home, other_cluster, ada):
     hand.press(hand.page.get_by_role("button", name="Compare", exact=True))
 
     expect(body(hand.page)).to_contain_text("test-us now grants 1 right that test-eu now does not")
-    expect(body(hand.page)).to_contain_text("User:newer may Read only on test-us: stock")
+    expect(body(hand.page)).to_contain_text("Only on test-us: User:newer may Read on stock")
     hand.did(presses=2, fields=1)
 
 

@@ -209,7 +209,7 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
     first = _FIRST.get(access.resource.resource_type, ())
     if not first:
         return []
-    operation = first[0][0]
+    operation, words = first[0]
     open_to_all = anybody.verdict(operation)
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         return []
@@ -219,9 +219,9 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
         return []
     noun = _NOUNS.get(access.resource.resource_type, "resource")
     if wide == len(able):
-        return [f"All of them have access only through ACLs for every {noun}."]
+        return [f"All that can {words} have access only through ACLs for every {noun}."]
     has = "has" if wide == 1 else "have"
-    return [f"{wide} of these {len(able)} {has} access only through ACLs for every {noun}."]
+    return [f"{wide} of the {len(able)} that can {words} {has} access only through ACLs for every {noun}."]
 
 
 def _settled(cell: Cell) -> str:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, overload
 
 from aclweb.acl.authorizer import Basis, Result
-from aclweb.acl.model import AclBinding
+from aclweb.acl.model import AclBinding, number_of
 from aclweb.acl.simulate import (
     EXACT,
     Described,
@@ -312,16 +312,22 @@ def tiles(impact: Impact, between: Between | None = None) -> list[Tile]:
             return "nobody"
         is_rest, texts = axis.described(members)
         if is_rest:
-            return f"everyone but {len(texts):,}" if texts else "everyone"
+            return f"everyone but {number_of(len(texts), 'principal')}" if texts else "everyone"
         return "1 principal" if len(texts) == 1 else f"{len(texts):,} principals"
 
     counts = impact.counts
     return [
         Tile(
-            "loses", f"Only {between.left}" if between else "Loses access", counts["loses"], people("loses")
+            "loses",
+            f"Allowed only on {between.left}" if between else "Loses access",
+            counts["loses"],
+            people("loses"),
         ),
         Tile(
-            "gains", f"Only {between.right}" if between else "Gains access", counts["gains"], people("gains")
+            "gains",
+            f"Allowed only on {between.right}" if between else "Gains access",
+            counts["gains"],
+            people("gains"),
         ),
         Tile(
             "recovered",
@@ -330,7 +336,12 @@ def tiles(impact: Impact, between: Between | None = None) -> list[Tile]:
             "same answer, other ACL",
         ),
         Tile("depends", "Depends", counts["depends"], "cannot tell from here"),
-        Tile("unchanged", "On both alike" if between else "Unchanged", impact.unchanged, "answers looked at"),
+        Tile(
+            "unchanged",
+            "Same on both" if between else "Unchanged",
+            impact.unchanged,
+            "allowed or refused alike" if between else "answers looked at",
+        ),
     ]
 
 
