@@ -33,6 +33,16 @@ def told(page):
     ]
 
 
+def test_an_empty_page_has_an_example_that_can_be_pressed(browser):
+    empty = browser.get(PAGE)
+    page = browser.get(empty.context["example"])
+
+    assert "mapping/?kind=ssl&amp;rules=" in empty.content.decode()
+    assert told(page) == [
+        ("CN=fraud-detector,OU=risk,O=Nordhavn", "User:fraud-detector", "RULE:^CN=([^,]*),OU=.*$/$1/L")
+    ]
+
+
 def test_each_subject_is_told_with_its_principal_the_rule_and_the_rules_that_name_it(browser):
     names = "CN=Fraud,OU=risk,O=Nordhavn\r\nCN=bob\r\n\r\nO=Nordhavn,CN=Fraud\r\n"
 

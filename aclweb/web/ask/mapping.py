@@ -32,6 +32,12 @@ LONGEST_SECONDS = 1.0
 _LONGEST_RULES = 20_000
 _LONGEST_NAMES = 200_000
 _CERTIFICATES, _KERBEROS = "ssl", "kerberos"
+# Fields as somebody might fill them in: the placeholders, and an answer to look at before anything is pasted.
+EXAMPLE = {
+    "kind": _CERTIFICATES,
+    "rules": "RULE:^CN=([^,]*),OU=.*$/$1/L, DEFAULT",
+    "names": "CN=fraud-detector,OU=risk,O=Nordhavn",
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class MappingForm(forms.Form):
         max_length=_LONGEST_RULES,
         help_text="The text of ssl.principal.mapping.rules or sasl.kerberos.principal.to.local.rules, as the brokers "
         "have it. Empty for Kafka's own default.",
-        widget=forms.Textarea(attrs={"rows": 4, "placeholder": "RULE:^CN=([^,]*),OU=.*$/$1/L, DEFAULT"}),
+        widget=forms.Textarea(attrs={"rows": 4, "placeholder": EXAMPLE["rules"]}),
     )
     realm = forms.CharField(
         label="Default realm",
@@ -83,7 +89,7 @@ class MappingForm(forms.Form):
         strip=False,
         max_length=_LONGEST_NAMES,
         help_text=f"One a line, also as openssl and keytool print them; at most {MOST_NAMES}.",
-        widget=forms.Textarea(attrs={"rows": 6, "placeholder": "CN=fraud-detector,OU=risk,O=Nordhavn"}),
+        widget=forms.Textarea(attrs={"rows": 6, "placeholder": EXAMPLE["names"]}),
         error_messages={"required": "Paste at least one name, such as CN=billing,OU=apps,O=Nordhavn."},
     )
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from aclweb.accounts import access
 from aclweb.inventory.current import view as current
-from aclweb.web.ask.mapping import MappingForm
+from aclweb.web.ask.mapping import EXAMPLE, MappingForm
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page, wants_part
 
@@ -27,7 +27,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     known = {name: data[name] for name in ("kind", "rules") if name in data}
     form = MappingForm(data) if "names" in data else MappingForm(initial=known)
     wanted = data.get("principal", "")
-    context: dict[str, Any] = {"cluster": cluster, "form": form, "wanted": wanted}
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "form": form,
+        "wanted": wanted,
+        "example": f"{request.path}?{links.encoded(**EXAMPLE)}",
+    }
     if form.is_bound and form.is_valid():
         view = current.in_force(cluster)
         fields = {name: str(data[name]) for name in (*form.fields, "principal") if data.get(name)}
