@@ -43,6 +43,21 @@ def ada_browser(ada, signed_in):
     return signed_in(ada)
 
 
+def test_an_empty_page_offers_what_is_compared_most_and_only_what_the_reader_may_see(
+    address, ada_browser, ada, cluster
+):
+    for name in ("stage", "hidden"):
+        other = registering.add(actor="dot", slug=name, kind="admin", address=f"{name}:9092")
+        sync(other, client=Answers(NOW, topics=TOPICS))
+    Grant.objects.create(user=ada, cluster=Cluster.objects.get(slug="stage"), role=Role.VIEWER)
+
+    offered = ada_browser.get(address).context["pairs"]
+    compared = [ada_browser.get(f"{address}?{pair.query}").context["comparison"] for pair in offered]
+
+    assert [pair.words for pair in offered] == ["test-eu before and after revision 2", "test-eu and stage"]
+    assert [(len(each.delta.add), len(each.delta.remove)) for each in compared] == [(1, 1), (0, 0)]
+
+
 def test_two_dates_of_a_cluster_are_compared_as_access(address, ada_browser):
     page = ada_browser.get(address, {"at": "1", "other": "test-eu"})
 

@@ -19,7 +19,7 @@ from aclweb.changes.comparison import Comparison, compare
 from aclweb.changes.models import ChangeError
 from aclweb.changes.question import comparison
 from aclweb.web.drafts import compared_acls, diff_files, replay_all, replayed
-from aclweb.web.drafts.comparing import CompareForm, differences
+from aclweb.web.drafts.comparing import CompareForm, differences, pairs_of
 from aclweb.web.drafts.draft import Line
 from aclweb.web.drafts.opening import address_of
 from aclweb.web.shell import links
@@ -40,6 +40,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         initial={"other": slug},
     )
     context: dict[str, Any] = {"cluster": cluster, "form": form}
+    if not form.is_bound:
+        context["pairs"] = tuple(pairs_of(cluster, visible))
     about = [cluster]
     if form.is_bound and form.is_valid():
         found = compare(*form.sides())

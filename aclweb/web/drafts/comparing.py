@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,10 @@ from aclweb.inventory.current import Moment, MomentError, in_force, moment_at
 from aclweb.inventory.models import Cluster
 from aclweb.web.drafts import diff_page, impact_rows, replayed
 from aclweb.web.drafts.impact_rows import ImpactRows
+from aclweb.web.shell import links
 
 FOLDS_A_PAGE = 7
+_MOST_PAIRS = 5
 
 _CHANGE = re.compile(r"(?:CR-)?([0-9]{1,9})", re.IGNORECASE)
 
@@ -94,6 +96,25 @@ class CompareForm(forms.Form):
         elif found.cluster_id != cluster.pk:
             self.add_error(field, f"{found.key} is a change of {found.cluster.name}, not of {cluster.name}.")
         return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sides that one link compares. query: the form filled in, for an address."""
+
+    words: str
+    query: str
+
+
+def pairs_of(cluster: Cluster, clusters: Iterable[Cluster]) -> Iterator[Pair]:
+    """Yield what is compared most: a cluster before and after its newest revision, and with each of a few others."""
+    newest = cluster.revision
+    if newest is not None and newest.number > 1:
+        words = f"{cluster.name} before and after revision {newest.number:,}"
+        yield Pair(words, links.encoded(at=str(newest.number - 1), other=cluster.slug))
+    others = [found for found in clusters if found.pk != cluster.pk]
+    for other in others[:_MOST_PAIRS]:
+        yield Pair(f"{cluster.name} and {other.name}", links.encoded(other=other.slug))
 
 
 def side_of(cluster: Cluster, moment: Moment | None, change: Change | None = None) -> Side:
