@@ -131,8 +131,8 @@ def kept(dot, monkeypatch):
     return change
 
 
-# Laptops: a table may be moved sideways there, but for the buttons of its rows nobody would look for that.
-LAPTOPS = (1210, 1366)
+# Tablets and laptops: a table may be moved sideways there, but for the buttons of its rows nobody would look for that.
+BETWEEN = (768, 901, 1024, 1210, 1366)
 OUT_OF_SIGHT = """() => [...document.querySelectorAll("main .scroll")].flatMap(scroll => {
   const edge = scroll.getBoundingClientRect().right;
   const buttons = [...scroll.querySelectorAll("td button, td .btn")].filter(each => each.checkVisibility());
@@ -165,7 +165,7 @@ def faults(visit, dot, kept):
                 problems.append(f"{shown}: scrolls sideways")
             if (theme, width) in read:
                 problems += [f"{shown}: {violation}" for violation in axe_violations(page)]
-        for width in LAPTOPS:
+        for width in BETWEEN:
             page.set_viewport_size({"width": width, "height": 768})
             problems += [
                 f"{name} at {width} px: out of sight: {each}" for each in page.evaluate(OUT_OF_SIGHT)
