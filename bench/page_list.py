@@ -138,6 +138,8 @@ def _lists(of: Any, page_to: Any, topic: Any, made: Subjects) -> Iterator[State]
     yield State("names that ACLs alone name", of("topics/", **{"from": "acls"}, **page))
     yield State("search", of("search/", q="orders"))
     yield State("completions", of("completions/TOPIC/", q="nl.team1"))
+    for text in ("team1", "svc", "nobody yet"):
+        yield State(f"completions of principals: {text}", of("completions/principal/", q=text, typed=1))
     yield State("names to choose from", of("choose/", field="topic", back="home", topic="nl."))
 
     yield State("principals", of("principals/", page=page_to(20)))

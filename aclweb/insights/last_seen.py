@@ -1,4 +1,4 @@
-"""When was each of these resources last used in the log, and how often was it denied?
+"""When was each of these resources last used in the log, and how often was it denied? When did a client last ask?
 
 Of the names of a page the database is asked. What sorts a list needs every name of the log: that is taken from the
 pairs that a load keeps, or added up by the database where they are too many to be kept.
@@ -27,6 +27,24 @@ class Seen:
 
     last_permitted: datetime | None
     denied: int
+
+
+@dataclass(frozen=True)
+class LastRequest:
+    """What a log tells of when somebody last asked for something.
+
+    last_at: on the brokers' clocks, None for never in the log; is_denied: whether that request was denied.
+    has_permits: whether the log holds permits at all.
+    """
+
+    last_at: datetime | None
+    has_permits: bool
+    is_denied: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody can tell: the log holds no permits, and no denial of them either."""
+        return self.last_at is None and not self.has_permits
 
 
 def last_seen(load: Load, kind: ResourceType, names: Collection[str]) -> Mapping[str, Seen]:

@@ -1,6 +1,7 @@
 /* Fields with data-complete show the known names that fit while a person types: a combobox with a list box.
    data-complete: the kind of names ("principal", "host", a resource type), or "resource" where the field `type` or
-   `resource_type` of the same form says the type. <body data-completions> is the address, with KIND in it.
+   `resource_type` of the same form says the type. data-typed: whether what is typed is offered too, where it is none of
+   the known names. <body data-completions> is the address, with KIND in it.
    Down and Up move, Enter takes the marked name, Escape closes; without a mark all keys do what they did. */
 (function () {
   "use strict";
@@ -42,7 +43,8 @@
   }
   function place(input) {
     const box = input.getBoundingClientRect();
-    const width = Math.min(Math.max(box.width, input.dataset.complete === "any" ? 340 : 260), window.innerWidth - 16);
+    const least = "typed" in input.dataset ? 440 : input.dataset.complete === "any" ? 340 : 260;
+    const width = Math.min(Math.max(box.width, least), window.innerWidth - 16);
     list.style.width = `${width}px`;
     list.style.left = `${Math.max(8, Math.min(box.left, window.innerWidth - width - 8)) + window.scrollX}px`;
     list.style.top = `${box.bottom + window.scrollY + 4}px`;
@@ -66,15 +68,16 @@
       document.body.append(said);
     }
     list.innerHTML = html;
-    const found = options();
-    const says = found.length === 1 && !found[0].dataset.href && found[0].dataset.value === input.value;
+    const found = options(), known = found.filter((option) => !("typed" in option.dataset));
+    const says = found.length === 1 && known.length && !found[0].dataset.href && found[0].dataset.value === input.value;
     if (!found.length || says) return close();
     document.body.append(list);
     field = input;
     offeredFor = input.value;
     list.hidden = false;
     place(input);
-    said.textContent = `${found.length} ${found.length === 1 ? "name fits" : "names fit"}; Down chooses.`;
+    const fits = known.length === 1 ? "1 name fits" : `${known.length || "No known"} ${known.length ? "names fit" : "name fits"}`;
+    said.textContent = `${fits}; Down chooses.`;
     input.setAttribute("aria-controls", list.id);
     input.setAttribute("aria-expanded", "true");
     input.removeAttribute("aria-activedescendant");
@@ -121,6 +124,7 @@
     const query = new URLSearchParams({ q: input.value.slice(before(input).length) });
     const who = kind === "host" && input.form && input.form.elements.principal;
     if (who && who.value) query.set("principal", who.value);
+    if ("typed" in input.dataset) query.set("typed", "1");
     fetch(`${address.replace("KIND", encodeURIComponent(kind))}?${query}`, {
       signal: asked.signal, headers: { "HX-Request": "true" }, redirect: "error",
     })

@@ -71,6 +71,17 @@ def test_a_name_leads_back_to_the_form_which_keeps_the_rest_and_asks_nothing(bro
     assert form.context["form"]["principal"].value() == "User:bob"
 
 
+def test_the_text_itself_leads_back_too_where_nothing_has_that_name(browser):
+    page = browser.get("/c/test-eu/choose/", {"field": "principal", "back": "home", "principal": "bo"})
+    text = " ".join(re.sub("<[^>]*>", " ", page.content.decode()).split())
+
+    assert "User:bob 1 ACL" in text
+    assert "Ask about User:bo as typed: no ACL names it" in text
+    form = browser.get(page.context["typed_address"])
+    assert form.context["form"]["principal"].value() == "User:bo"
+    assert not form.context["form"].is_bound
+
+
 def test_long_lists_are_paged_and_end_with_what_to_do(browser):
     asked = {"field": "topic", "back": "home", "topic": "stock"}
 

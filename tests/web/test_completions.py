@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from random import Random
 
 import pytest
@@ -10,9 +12,12 @@ from playwright.sync_api import expect
 
 from aclweb.changes.models import Change
 from aclweb.clusters import TopicInfo
+from aclweb.insights.load import load
+from aclweb.insights.models import LoggedPrincipal
 from aclweb.inventory.lists.completion import KnownNames
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
+from tests.insights.results import file, request, write_result
 from tests.inventory.answering_cluster import Answers
 
 pytestmark = pytest.mark.django_db
@@ -41,9 +46,22 @@ def offered(client, synced, ada):
     def ask(kind, text, **more):
         answer = client.get(reverse("completions", args=[synced.slug, kind]), {"q": text, **more})
         assert answer.status_code == 200
+        ask.page = " ".join(unescape(re.sub("<[^>]*>", " ", answer.content.decode())).split())
         return [(each.name, each.note) for each in answer.context["completions"]]
 
     return ask
+
+
+@pytest.fixture
+def logged(synced, tmp_path):
+    def with_log(**facts):
+        requests = [
+            request("User:bob", "READ", "orders.eu", allowed=True, decided_now="ALLOWED"),
+            request("User:bobby", "READ", "orders.eu"),
+        ]
+        load(write_result(tmp_path / "usage", HELD, requests=requests, **facts), synced)
+
+    return with_log
 
 
 def names(found):
@@ -93,6 +111,90 @@ def test_principals_are_found_without_their_type(offered):
     assert offered("principal", "bob") == [("User:bob", "3 ACLs")]
     assert names(offered("principal", "user:b")) == ["User:billing", "User:bob"]
     assert names(offered("principal", "*")) == []
+
+
+def test_a_principal_comes_with_its_acls_and_when_the_log_last_saw_it(offered, logged):
+    logged()
+
+    offered("principal", "b")
+
+    assert offered.page == (
+        "User:billing 1 ACL not in the log User:bob 3 ACLs last seen 20 Nov 20:00 "
+        "User:bobby denied in the log last seen 20 Nov 20:00"
+    )
+
+
+def test_without_permits_nobody_can_tell_when_somebody_was_last_seen(offered, logged):
+    logged(files=[file("broker-1.log", permits=0)])
+
+    offered("principal", "bil")
+
+    assert offered.page == "User:billing 1 ACL last seen: cannot tell"
+
+
+def test_a_load_of_an_earlier_version_tells_the_same_of_the_principals_that_fit(offered, logged):
+    logged()
+    LoggedPrincipal.objects.all().delete()
+
+    offered("principal", "bobby")
+
+    assert offered.page == "User:bobby denied in the log last seen 20 Nov 20:00"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "last"),
+    [
+        ("principal", "bil", ("User:bil", "no ACL names it")),
+        ("principal", "Team:x", ("Team:x", "no ACL names it")),
+        ("principal", "*", ("User:*", "1 ACL")),
+        ("principal", "admin", ("User:admin", "super user")),
+        ("TOPIC", "orders", ("orders", "no topic has this name")),
+        ("GROUP", "bob", ("bob", "no group has this name")),
+        ("TRANSACTIONAL_ID", "tx", ("tx", "no ACL names it")),
+        ("host", "10.0.0.70", ("10.0.0.70", "")),
+        ("host", "::FFFF:10.0.0.70", ("10.0.0.70", "")),
+    ],
+)
+def test_what_is_typed_is_offered_last_with_what_is_known_of_it(offered, kind, text, last):
+    offered_before = offered(kind, text)
+
+    assert offered(kind, text, typed="1") == [*(each for each in offered_before if each != last), last]
+
+
+def test_what_is_typed_says_whether_the_log_names_it(offered, logged):
+    logged()
+
+    assert offered("principal", "User:bo", typed="1")[-1] == ("User:bo", "no ACL and no log line names it")
+    assert "User:bo as typed: no ACL and no log line names it" in offered.page
+    assert offered.page.endswith("names it"), "nothing is said twice"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("principal", "User:bob"),
+        ("principal", "bob"),
+        ("principal", "User:a,User:b"),
+        ("principal", "zed\0"),
+        ("principal", "z" * 301),
+        ("principal", " "),
+        ("TOPIC", "orders.eu"),
+        ("TOPIC", "no/topic"),
+        ("CLUSTER", "mine"),
+        ("host", "10.0."),
+        ("host", "10.0.0.7"),
+    ],
+)
+def test_what_no_form_takes_and_what_is_in_the_list_is_not_offered_as_typed(offered, kind, text):
+    assert offered(kind, text, typed="1") == offered(kind, text)
+
+
+def test_the_list_of_principals_takes_few_queries(client, offered, logged, django_assert_max_num_queries):
+    logged()
+    offered("principal", "bo", typed="1")
+
+    with django_assert_max_num_queries(12):
+        offered("principal", "bo", typed="1")
 
 
 def test_hosts_are_those_that_acls_name(offered):
@@ -209,6 +311,20 @@ class TestInABrowser:
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
         page.get_by_text("Yes, allowed").first.wait_for()
+        assert page.watch.complaints == []
+
+    def test_a_name_that_nothing_knows_is_chosen_as_it_is_typed(self, window, synced, ada):
+        page = window(ada, "/?raw=1")
+        who = page.locator("#ask-principal")
+        who.press_sequentially("User:new")
+        option = page.get_by_role("option", name="User:new as typed: no ACL names it")
+        option.wait_for()
+        expect(page.get_by_text("No known name fits; Down chooses.")).to_be_attached()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+
+        expect(who).to_have_value("User:new")
+        assert page.get_by_role("listbox").count() == 0
         assert page.watch.complaints == []
 
     def test_escape_closes_the_list_and_keeps_what_was_typed(self, window, synced, ada):

@@ -118,6 +118,7 @@ class ClientForm(AskForm):
                     attrs={
                         "class": "form-control name",
                         "data-complete": role.resource_type.name,
+                        "data-typed": True,
                         "autocomplete": "off",
                         "spellcheck": "false",
                         "placeholder": ", ".join(role.default) if role.default else "",

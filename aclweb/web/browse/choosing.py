@@ -1,6 +1,7 @@
 """Which names does this field take? The known ones as a plain page, for browsers that run no scripts.
 
-The button beside a field leads here with what the form holds; each name leads back with the field filled in.
+The button beside a field leads here with what the form holds; each name leads back with the field filled in, and so
+does the text that was searched for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from aclweb.acl.model import ResourceType
 from aclweb.acl.needs import GIVEN_ROLES
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
-from aclweb.web.browse.completing import HOST, LONGEST_ASKED, PRINCIPAL, completions
+from aclweb.web.browse.completing import (
+    HOST,
+    PRINCIPAL,
+    as_typed,
+    completions,
+    log_for,
+    searched,
+    with_last_seen,
+)
 from aclweb.web.shell import links
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
@@ -75,16 +84,24 @@ def names(request: HttpRequest, slug: str) -> HttpResponse:
         kind in _LABELS or kind in ResourceType.__members__
     ):
         raise Http404("There is no such field to choose a name for.")
-    text = given.get("q", kept.get(form.field, ""))[:LONGEST_ASKED].strip().replace("\0", "")
-    view = in_force(cluster)
-    found = completions(view, kind, text, principal=kept.get(PRINCIPAL, ""), most=MOST + 1)
+    asked = given.get("q", kept.get(form.field, ""))
+    text, view = searched(asked), in_force(cluster)
+    principal = kept.get(PRINCIPAL, "")
+    load = log_for(view, kind, principal)
+    found = completions(view, load, kind, text, principal=principal, most=MOST + 1)
     page = page_of(found[:MOST], page_asked(request.GET), ROWS_A_PAGE)
+    typed = as_typed(view, load, kind, asked, found)
     context: dict[str, Any] = {
         "cluster": cluster,
         "heading": _LABELS.get(kind) or f"{kind.replace('_', ' ').capitalize()}s",
         "text": text,
         "page": page,
-        "rows": [(each, form.address_with(each.name)) for each in page.object_list],
+        "rows": [
+            (each, form.address_with(each.name))
+            for each in with_last_seen(load, kind, list(page.object_list))
+        ],
+        "typed": typed,
+        "typed_address": form.address_with(typed.name) if typed else "",
         "has_more": len(found) > MOST,
         "most": MOST,
         "hidden": [*kept.items(), (_FIELD, form.field), (_BACK, back)],

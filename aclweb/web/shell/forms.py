@@ -101,6 +101,7 @@ class AskForm(forms.Form):
         for name, names in (("principal", "principal"), ("name", "resource"), ("host", "host")):
             self.fields[name].widget.attrs |= {
                 "data-complete": names,
+                "data-typed": True,
                 "autocomplete": "off",
                 "spellcheck": "false",
                 "autocapitalize": "none",
