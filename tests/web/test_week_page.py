@@ -60,7 +60,7 @@ def test_the_page_says_first_what_happened_and_leads_to_each_of_it(logged, ada, 
         "2 groups of denials for the first time, 1 change made with aclweb and 1 edit made elsewhere." in page
     )
     assert "14 to 20 November 2026" in page
-    assert "User:storm READ topic orders" in page
+    assert "User:storm Read topic orders" in page
     assert "1 change ended in the last seven days. 1 change waits for a review." in page
     assert f"CR-{change.pk} Let storm in" in page
     assert "1 ACL came and 1 went in 1 edit that nobody made with aclweb." in page
@@ -125,7 +125,7 @@ def test_the_file_has_whole_addresses_and_names_that_stay_names(logged, cho, sig
         "# test-eu: the week of 14 to 20 November 2026\n\n2 groups of denials for the first time.\n"
     )
     assert "## Refused for the first time\n\n2 groups of principal, operation and resource.\n\n- " in text
-    assert "- ``User:`odd` WRITE topic 'a|b<c>'``: 3 denials, 0 in the seven days before;" in text
+    assert "- ``User:`odd` Write topic 'a|b<c>'``: 3 denials, 0 in the seven days before;" in text
     assert "[open](http://testserver/c/test-eu/insights/?days=14&open=" in text
 
 

@@ -47,6 +47,7 @@ from aclweb.acl.model.wording import (
     number_of,
     resource_text,
     resources_of,
+    spoken,
 )
 
 __all__ = [
@@ -92,6 +93,7 @@ __all__ = [
     "resources_of",
     "shown",
     "split_principal",
+    "spoken",
     "tool_operations_of",
     "visible",
 ]

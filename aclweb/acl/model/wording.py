@@ -127,9 +127,13 @@ _ON_THE_CLUSTER: Mapping[Operation, str] = {
     Operation.IDEMPOTENT_WRITE: "start idempotent producers",
 }
 
-WORDS: Mapping[Operation, str] = {
-    operation: operation.name.replace("_", " ").capitalize() for operation in Operation
-}
+
+def spoken(name: str) -> str:
+    """Return the name of an operation, a permission or a type as pages say it: `Describe configs`."""
+    return name.replace("_", " ").capitalize()
+
+
+WORDS: Mapping[Operation, str] = {operation: spoken(operation.name) for operation in Operation}
 """Operations as nouns in a sentence: `Read`, `Describe configs`."""
 
 NOUNS: Mapping[ResourceType, tuple[str, str]] = {

@@ -6,7 +6,15 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from aclweb.acl.authorizer import beyond_acls, part_words, places_words
-from aclweb.acl.model import AuthorizerSettings, Operation, ResourceType, acl_text, name_text, resource_text
+from aclweb.acl.model import (
+    WORDS,
+    AuthorizerSettings,
+    Operation,
+    ResourceType,
+    acl_text,
+    name_text,
+    resource_text,
+)
 from aclweb.inventory.access.able import allowed_rows, is_unsure
 from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 
@@ -76,7 +84,7 @@ def cell_sentence(cell: Cell) -> str:
     named = cell.kind == "principal"
     who = name_text(cell.principal) if named else "somebody whom no ACL names"
     first = who if named else "Somebody whom no ACL names"
-    what = f"{_words(cell.operation)} {resource_text(cell.resource.resource_type, cell.resource.name)}"
+    what = f"{WORDS[cell.operation]} {resource_text(cell.resource.resource_type, cell.resource.name)}"
     dead = (
         f" An ACL names {_hosts(cell.dead_hosts)}, but brokers compare addresses, and no client has that one."
         if cell.dead_hosts
@@ -194,7 +202,7 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
 
 
 def _unknown_user(anybody: AccessRow) -> str:
-    able = [_words(verdict.operation) for verdict in anybody.verdicts if verdict.is_allowed_somewhere]
+    able = [WORDS[verdict.operation] for verdict in anybody.verdicts if verdict.is_allowed_somewhere]
     unsure = any(verdict.state == "unknown" for verdict in anybody.verdicts)
     if not able:
         return (
@@ -236,8 +244,8 @@ def _settled(cell: Cell) -> str:
 def _brings(cell: Cell) -> str:
     if not cell.implied:
         return ""
-    givers = sorted({_words(binding.operation) for binding in cell.determining if not binding.is_deny})
-    return f" In Kafka, {joined(givers, 'or')} brings {_words(cell.operation)} with it."
+    givers = sorted({WORDS[binding.operation] for binding in cell.determining if not binding.is_deny})
+    return f" In Kafka, {joined(givers, 'or')} brings {WORDS[cell.operation]} with it."
 
 
 def _hosts(hosts: Iterable[str]) -> str:
@@ -256,10 +264,6 @@ def joined(words: Sequence[str], last: str = "and") -> str:
 
 def _principals(count: int) -> str:
     return "1 principal" if count == 1 else f"{count:,} principals"
-
-
-def _words(operation: Operation) -> str:
-    return operation.name.replace("_", " ").capitalize()
 
 
 def _capital(text: str) -> str:

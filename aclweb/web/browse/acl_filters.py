@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from django.http import QueryDict
 
-from aclweb.acl.model import AclError, ResourceType
+from aclweb.acl.model import AclError, ResourceType, spoken
 from aclweb.inventory import lists
 from aclweb.inventory.lists import AclListFilters
 
@@ -121,9 +121,9 @@ def chips(query: QueryDict, filters: AclListFilters, stored: Mapping[str, tuple[
     shown = {
         "text": ("holds", filters.text, True),
         "principal": ("principal", filters.principal, True),
-        "permission": ("permission", _spoken(filters.permission), False),
-        "operation": ("operation", _spoken(filters.operation), False),
-        "resource_type": ("on a", _spoken(filters.resource_type).lower(), False),
+        "permission": ("permission", spoken(filters.permission), False),
+        "operation": ("operation", spoken(filters.operation), False),
+        "resource_type": ("on a", spoken(filters.resource_type).lower(), False),
         "name": ("name", filters.name, True),
         "host": ("host", filters.host, True),
         "exactly": ("read", "an asterisk at the end as it is" if filters.exactly else "", False),
@@ -155,7 +155,7 @@ def facets(query: QueryDict, counts: Mapping[str, Mapping[str, int]]) -> list[Fa
         for value in [*(word for word in words if word in values), *(v for v in values if v not in words)]:
             current = query.get(field) == value
             url = without(query, field) if current else with_field(query, field, value)
-            choice = Choice(value, words.get(value, _spoken(value)), values[value], current, url)
+            choice = Choice(value, words.get(value, spoken(value)), values[value], current, url)
             found.setdefault(head, []).append(choice)
     return [Facet(label, tuple(choices)) for label, choices in found.items()]
 
@@ -201,10 +201,6 @@ def _address(query: QueryDict) -> str:
         query.pop(name)
     # The names of columns stay apart by commas, which an address may hold: a page has dozens of these addresses.
     return f"?{query.urlencode(safe='/,')}"
-
-
-def _spoken(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 # The counts of a list: their name, the filter that each turns on, its heading, and words for its values.

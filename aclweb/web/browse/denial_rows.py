@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from aclweb.acl.authorizer import AclIndex, Result, decide, smallest_fix
 from aclweb.acl.logged import Evidence, NearNames
-from aclweb.acl.model import WILDCARD, AclBinding, Operation, PatternType, PermissionType
+from aclweb.acl.model import WILDCARD, WORDS, AclBinding, Operation, PatternType, PermissionType
 from aclweb.acl.needs import asked_next
 from aclweb.acl.notation import binding_key
 from aclweb.audit import trail
@@ -242,22 +242,18 @@ def _following(cluster: Cluster, found: Denial, detail: Detail) -> Iterator[Foll
     # Where its own ACLs say which of several rights it uses, the others are not likely.
     likely = {operation: does for operation, does in following.items() if operation in held} or following
     for operation, does in likely.items():
-        word = _word(operation)
+        word = WORDS[operation]
         why = (
             f"its ACLs of today are for {word}"
             if operation in held
             else f"a client that {does} asks for it next"
         )
         offer = Offer(
-            f"Use {word}, which implies {_word(found.operation)}",
+            f"Use {word}, which implies {WORDS[found.operation]}",
             _draft(cluster, add=[replace(_proposal(found), operation=operation)]),
         )
         perhaps = "is likely" if len(likely) == 1 else "may be"
         yield Following(f"{word} {perhaps} asked next: {why}.", offer)
-
-
-def _word(operation: Operation) -> str:
-    return operation.name.replace("_", " ").capitalize()
 
 
 def _remedies(cluster: Cluster, found: Denial, detail: Detail) -> tuple[Remedy, ...]:

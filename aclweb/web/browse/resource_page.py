@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from django.core.paginator import Page
 
-from aclweb.acl.model import AclBinding, Operation, ResourceType
+from aclweb.acl.model import WORDS, AclBinding, Operation, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.inventory.access import AccessRow, Cell, ResourceAccess, asked_first, topic_access
 from aclweb.inventory.current import Moment
@@ -121,9 +121,7 @@ class ResourcePage:
 
 def counted(bindings: Iterable[AclBinding]) -> list[tuple[str, int]]:
     """Return ("DENY Delete", 1), ("Read", 8), …, most first."""
-    found = Counter(
-        (binding.is_deny, binding.operation.name.replace("_", " ").capitalize()) for binding in bindings
-    )
+    found = Counter((binding.is_deny, WORDS[binding.operation]) for binding in bindings)
     return [
         (f"DENY {operation}" if is_deny else operation, count)
         for (is_deny, operation), count in found.most_common()
@@ -149,8 +147,7 @@ def heading_of(cell: Cell) -> str:
         "some-hosts": "is allowed only from some hosts",
         "default": "is open: no ACL exists",
     }
-    spoken = cell.operation.name.replace("_", " ").capitalize()
-    return f"{spoken} {words.get(cell.state, 'is unknown')}"
+    return f"{WORDS[cell.operation]} {words.get(cell.state, 'is unknown')}"
 
 
 def removals(bindings: Sequence[AclBinding]) -> str:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
 from aclweb.acl.authorizer import beyond_acls
-from aclweb.acl.model import number_of, resource_text, visible
+from aclweb.acl.model import WORDS, number_of, resource_text, visible
 from aclweb.changes.models import Change
 from aclweb.changes.queries import item_state_words
 from aclweb.changes.week import AclWeek, acl_week
@@ -242,8 +242,9 @@ def _groups(cluster: Cluster, title: str, found: Some | None, none: str, why_not
 
 def _refused(cluster: Cluster, each: Refused) -> Row:
     before = f", {each.before:,} in the seven days before" if each.before is not None else ""
+    on = resource_text(each.resource.resource_type, each.resource.name)
     return Row(
-        name=f"{each.principal} {each.operation.name} {resource_text(each.resource.resource_type, each.resource.name)}",
+        name=f"{each.principal} {WORDS[each.operation]} {on}",
         says=f"{number_of(each.lines, 'denial', 'denials')}{before}; last on {each.last_at:%Y-%m-%d %H:%M}.",
         url=reverse("insights", args=[cluster.slug], query={"days": "14", "open": each.key}),
         called=lists.called(cluster, each.principal),

@@ -26,6 +26,7 @@ from aclweb.acl.model import (
     ResourceType,
     operations_of,
     split_principal,
+    spoken,
 )
 from aclweb.inventory.admin import declare as declaring
 from aclweb.inventory.current import known_version
@@ -41,11 +42,6 @@ _ASKED_BY_TYPE = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTI
 _ASKED = tuple(
     operation for operation in Operation if operation not in (Operation.UNKNOWN, Operation.ANY, Operation.ALL)
 )
-
-
-def spoken(name: str) -> str:
-    """Return an enum's name as pages say it: `Describe configs`."""
-    return name.replace("_", " ").capitalize()
 
 
 _OPERATIONS = [(found.name, spoken(found.name)) for found in _ASKED]

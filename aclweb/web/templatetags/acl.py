@@ -31,12 +31,14 @@ from aclweb.acl.authorizer import beyond_acls, edit_caveats
 from aclweb.acl.kafka import why_not_deletable
 from aclweb.acl.model import (
     NOUNS,
+    WORDS,
     AccessRequest,
     AclBinding,
     Operation,
     PatternType,
     PermissionType,
     ResourceType,
+    spoken,
 )
 from aclweb.acl.notation import binding_key
 from aclweb.insights.resource_use import Requests, ResourceUse
@@ -133,8 +135,7 @@ def any_host(sentence: str) -> str:
 @register.filter
 def operation(value: Operation | str) -> str:
     """Describe configs; All for ALL."""
-    name = value.name if isinstance(value, Operation) else value
-    return name.replace("_", " ").capitalize()
+    return WORDS[value] if isinstance(value, Operation) else spoken(value)
 
 
 @register.simple_tag(takes_context=True)
