@@ -16,10 +16,8 @@ from urllib.parse import quote, urlencode
 from bench.page_world import Subjects
 
 Address = Callable[[], str]
-# Whoever is the first to ask for an effect reads what it is worked out from.
-_OF_THE_FIRST = 16
-# A draft that was sent is stored, and then shown by its address.
-_OF_A_FORM = 20
+# The first page of a process that is about an earlier revision reads its ACLs and names.
+_OF_AN_EARLIER_REVISION = 14
 # KiB of HTML that are known to be more than the goal, on 100,000 ACLs. A sheet has all of a change, for paper.
 _LARGER = {
     "review of 2,000 ACLs: sheet": 720,
@@ -240,9 +238,8 @@ def _drafts(of: Any, page_to: Any, made: Subjects) -> Iterator[State]:
     }
     typed |= {"permission": "ALLOW", "operation": "READ", "host": "*", "add_rule": "1"}
     yield State("what-if: while typing", of("what-if/matches/"), posted=typed)
-    yield State(
-        "what-if sent: 2,000 ACLs", of("what-if/"), posted={"line": made.lines}, anew=True, queries=_OF_A_FORM
-    )
+    # It is stored, and then shown by its address: two requests.
+    yield State("what-if sent: 2,000 ACLs", of("what-if/"), posted={"line": made.lines}, anew=True)
 
     for tab in ("mine", "all"):
         yield State(f"changes: {tab}", lambda tab=tab: f"/changes/?tab={tab}&page={page_to(10)()}")
@@ -267,7 +264,7 @@ def _drafts(of: Any, page_to: Any, made: Subjects) -> Iterator[State]:
         "review after an edit elsewhere",
         lambda: f"/changes/CR-{made.overtaken}/",
         anew=True,
-        queries=_OF_THE_FIRST,
+        queries=_OF_AN_EARLIER_REVISION,
     )
 
     yield State("compare", of("compare/"))
@@ -277,9 +274,7 @@ def _drafts(of: Any, page_to: Any, made: Subjects) -> Iterator[State]:
         "another cluster": {"other": "other"},
     }
     for title, side in sides.items():
-        yield State(
-            f"compare with {title}: of nobody yet", of("compare/", **side), anew=True, queries=_OF_THE_FIRST
-        )
+        yield State(f"compare with {title}: of nobody yet", of("compare/", **side), anew=True)
         for view in ({}, {"view": "matrix"}, {"open": 0}, {"lines": 2}, {"page": 3}, {"principal": "svc-00"}):
             told = "&".join(f"{name}={value}" for name, value in view.items())
             yield State(f"compare with {title} {told}", of("compare/", **side, **view))

@@ -54,6 +54,7 @@ from aclweb.changes.models import Change
 from aclweb.changes.preview import worked_out
 from aclweb.inventory.current import ClusterView, Moment, in_force
 from aclweb.inventory.fields import storable
+from aclweb.inventory.models import Cluster
 
 # Types whose existing names an impact is computed for.
 _NAMED = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
@@ -90,17 +91,24 @@ _drifts: Kept[Drift] = Kept(lambda _: 2_000, TooMuch, most_answers=256)
 
 
 def drift(
-    change: Change, now: Content, settings: AuthorizerSettings, *, budget: Budget | None = None
+    change: Change,
+    now: Content,
+    settings: AuthorizerSettings,
+    *,
+    budget: Budget | None = None,
+    cluster: Cluster | None = None,
 ) -> Drift:
     """Return whether `change` would still do to `now` what was submitted, and what moved.
 
     The bindings of the change itself count as they were at submission: what this
     change, or somebody else, has already written of it is no drift. budget: another than that of a page.
+    cluster: its row, where the caller has just read it.
     """
     if change.revision is None:
         why = "The snapshot that the impact was computed on is gone; submit the change again."
         return Drift(False, (why,))
-    view = in_force(change.cluster, as_of=Moment(change.revision))
+    then = Moment(change.revision)
+    view = in_force(cluster or change.cluster, as_of=then, just_read=cluster is not None)
     try:
         return _drift(change, view, now, settings, budget)
     except TooMuch as error:
@@ -155,7 +163,7 @@ def drift_since_sync(change: Change, view: ClusterView | None = None) -> Drift:
 
     def work_out() -> Drift:
         if view.revision is None or view.revision != change.revision:
-            return drift(change, content_of(view), view.settings)
+            return drift(change, content_of(view), view.settings, cluster=view.cluster)
         try:
             return _drift_of_declarations(change, change.delta, view, view.settings)
         except TooMuch:

@@ -23,10 +23,11 @@ from aclweb.audit import trail
 from aclweb.changes import gates, policy
 from aclweb.changes.drift import Drift, drift_since_sync
 from aclweb.changes.impact import distinct
-from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem, Comment
+from aclweb.changes.models import TONES, Approval, Change, ChangeError, ChangeItem, Comment, PolicyGate
 from aclweb.changes.notes import commands_of, done_already
 from aclweb.changes.plans import plan_of
 from aclweb.changes.preview import Preview, TooMuch, preview
+from aclweb.changes.question import any_computed
 from aclweb.changes.replaying import replay_in
 from aclweb.clusters import ClusterState
 from aclweb.insights.current import current_load
@@ -243,8 +244,13 @@ def change_of(user: User, pk: int) -> Change | None:
         has_approvals=Exists(Approval.objects.filter(change=OuterRef("pk"))),
         has_undos=Exists(Change.objects.filter(undo_of=OuterRef("pk"))),
         has_comments=Exists(Comment.objects.filter(change=OuterRef("pk"))),
+        has_gates=Exists(PolicyGate.objects.filter(cluster=OuterRef("cluster"))),
+        any_computed=any_computed(OuterRef("cluster")),
     )
-    return found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
+    change = found.defer(None).defer("undo_of__packed_impact").filter(pk=pk).first()
+    if change is not None:
+        change.cluster.any_computed = change.any_computed  # type: ignore[attr-defined]
+    return change
 
 
 def kept_changes(user: User) -> QuerySet[Change]:
@@ -429,7 +435,8 @@ def _gates(
     required = policy.Required(max(change.approvals_needed, policy.approvals_needed(change.cluster)))
     if impact is None:
         return required, tuple(change.gates)
-    found = gates.verdicts(view, delta, impact)
+    # `change_of` brings along whether there are any.
+    found = gates.verdicts(view, delta, impact) if getattr(change, "has_gates", True) else ()
     return required | gates.required(view, found), tuple(each.as_dict() for each in found)
 
 

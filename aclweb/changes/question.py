@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Exists, OuterRef
+
 from aclweb.acl.authorizer import AclIndex
 from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, computed_once
 from aclweb.acl.notation import binding_from_dict
@@ -116,8 +118,20 @@ def delta_of(row: Computation) -> Delta:
     return Delta(_bindings(told["add"]), _bindings(told["remove"]))
 
 
+def any_computed(cluster: OuterRef) -> Exists:
+    """Return, for a query of something else, whether workers have computed any what-if of the cluster with this key.
+
+    As `any_computed` on the row of a cluster, it saves `finished` a query where none is.
+    """
+    of_cluster = Computation.objects.filter(cluster=cluster, kind=Computation.Kind.WHAT_IF)
+    return Exists(of_cluster.filter(state=Computation.State.DONE))
+
+
 def finished(question: Question) -> Computation | None:
     """Return the computation of the same question that a worker has done, if there is one."""
+    is_what_if = question.kind == Computation.Kind.WHAT_IF
+    if is_what_if and not getattr(question.sides[0].view.cluster, "any_computed", True):
+        return None
     return Computation.objects.filter(key=question.key, state=Computation.State.DONE).first()
 
 

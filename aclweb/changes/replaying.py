@@ -12,6 +12,7 @@ from aclweb.acl.model import Delta
 from aclweb.acl.simulate import Impact
 from aclweb.changes.impact import TooMuch, on_which_impact_depends
 from aclweb.changes.kept import Kept
+from aclweb.insights.broker_days import retired_stamp
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Replay, replay
@@ -41,7 +42,7 @@ def replay_in(
         return None
     takes_away = _takes_away(impact)
     return _replayed.remember(
-        (load.pk, *on_which_impact_depends(view), delta, takes_away, days),
+        (*_of_load(load), *on_which_impact_depends(view), delta, takes_away, days),
         lambda: replay(load, delta, view.index, view.settings, takes_away=takes_away, days=days),
     )
 
@@ -79,7 +80,12 @@ def replay_between(
             days=days,
         )
 
-    return _replayed.remember((load.pk, key, takes_away, days), work_out)
+    return _replayed.remember((*_of_load(load), key, takes_away, days), work_out)
+
+
+def _of_load(load: Load) -> tuple[object, ...]:
+    """Return what a replay depends on at a log: its doubts name brokers that nobody has called gone."""
+    return (load.pk, load.loaded_at, retired_stamp(load))
 
 
 def _takes_away(impact: Impact | None) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
 
-from django.db.models import OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from aclweb.acl.logged import BrokerDay, with_gone
 from aclweb.insights.models import Load, LogDay, RetiredBroker
@@ -49,10 +53,51 @@ def late_days(load: Load, last: date, since: date) -> Sequence[LoggedDay]:
     since = min(since, last - timedelta(days=_READ_DAYS))
     begun, rows = getattr(load, _LATELY, (date.max, ()))
     if since < begun:
-        lately = LogDay.objects.filter(load=load, day__gte=since)
-        rows = _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
+        rows = _kept_since(load, since)
         setattr(load, _LATELY, (since, rows))
     return rows
+
+
+def _kept_since(load: Load, since: date) -> Sequence[LoggedDay]:
+    """Return the days of each broker from `since` on, and the earlier ones of brokers without any; kept in memory."""
+
+    def read() -> Sequence[LoggedDay]:
+        lately = LogDay.objects.filter(load=load, day__gte=since)
+        return _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
+
+    retired = retired_stamp(load)
+    if retired is None:
+        return read()
+    # The time is part of it: a database that was put back gives numbers out again.
+    question = (load.pk, load.loaded_at, retired, since)
+    with _lock:
+        known = _kept.get(question)
+    if known is None:
+        known = read()
+        with _lock:
+            _kept[question] = known
+            while len(_kept) > 1 and sum(map(len, _kept.values())) > _MOST_KEPT:
+                _kept.popitem(last=False)
+    return known
+
+
+def with_retired(loads: QuerySet[Load]) -> QuerySet[Load, Any]:
+    """Return the same rows with what `retired_stamp` needs of each."""
+    retired = RetiredBroker.objects.filter(cluster=OuterRef("cluster")).order_by().values("cluster")
+    return loads.annotate(
+        retired=Coalesce(Subquery(retired.annotate(number=Count("pk")).values("number")), 0),
+        retired_at=Subquery(retired.annotate(last=Max("set_at")).values("last")),
+    )
+
+
+def retired_stamp(load: Any) -> tuple[int, datetime | None] | None:
+    """Return what is another whenever another is said of which brokers are gone; None for a load without it."""
+    return (load.retired, load.retired_at) if hasattr(load, "retired") else None
+
+
+_MOST_KEPT = 20_000  # days of brokers, some 4 MB
+_kept: OrderedDict[Hashable, Sequence[LoggedDay]] = OrderedDict()
+_lock = threading.Lock()
 
 
 def denied_lines(loads: Collection[Load], days: int) -> Mapping[int, Sequence[tuple[date, int]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
+from aclweb.insights.broker_days import with_retired
 from aclweb.insights.models import Load
 from aclweb.inventory.models import Cluster
 
@@ -15,6 +16,6 @@ def current_load(cluster: Cluster, *, manifest: bool = False) -> Load | None:
 
 def current_loads(cluster: Cluster, *, manifest: bool = False) -> QuerySet[Load]:
     """Return the rows of which `current_load` is the first."""
-    found = Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at")
+    found = with_retired(Load.objects.filter(cluster=cluster, current=True).order_by("-loaded_at"))
     # The manifest is large and few pages show it: unless wanted, it is read when it is asked for.
     return found if manifest else found.defer("manifest")

@@ -223,19 +223,19 @@ def replay(
     index: the ACLs before. settings_after: where these differ too. index_after: the ACLs after, where they are
     filed already. takes_away: False where it is known that the
     edit denies nothing. days: of WINDOWS; None for the whole log. Four queries, however long the log, a window or not,
-    and three where it has no more than MOST_REQUESTS.
+    three where it has no more than MOST_REQUESTS, and one fewer where the log was replayed before.
     """
     after = settings_after or settings
     window = Window.of(load, days)
     seen = window.requests()
-    every = seen.aggregate(lines=Sum(window.column), requests=Count("pk"))
+    lines, requests = _totals(window)
     same_settings = after == settings
     few = same_settings and len(delta.add) + len(delta.remove) <= _FEW_ACLS
     near = _may_match(delta) if few else Q()
     # A part of so few requests need not be counted.
-    left_out = max(0, seen.filter(near).count() - MOST_REQUESTS) if every["requests"] > MOST_REQUESTS else 0
+    left_out = max(0, seen.filter(near).count() - MOST_REQUESTS) if requests > MOST_REQUESTS else 0
     theirs = _by_their_principals(delta, settings) if same_settings and not left_out else Q()
-    if theirs or (few and _are_few(_patterns_of(delta))) or every["requests"] > MOST_REQUESTS:
+    if theirs or (few and _are_few(_patterns_of(delta))) or requests > MOST_REQUESTS:
         asked: Sequence[_Asked] = _read(window, near, theirs)
     else:
         asked = _all_of(window)
@@ -249,7 +249,7 @@ def replay(
         denied=tuple(flip for flip in flips if flip.change == "loses"),
         allowed=tuple(flip for flip in flips if flip.change == "gains"),
         unclear=tuple(flip for flip in flips if flip.change == "depends"),
-        lines=every["lines"] or 0,
+        lines=lines,
         unparsed=load.lines_unparsed,
         left_out=left_out,
         first_at=window.first_at,
@@ -261,6 +261,26 @@ def replay(
         days=window.days,
         days_asked=days,
     )
+
+
+def _totals(window: Window) -> tuple[int, int]:
+    """Return how many lines and how many distinct requests a window has; one query, and none where they are kept."""
+    # The time is part of it: a database that was put back gives numbers out again.
+    question = (window.load.pk, window.load.loaded_at, window.days)
+    with _lock:
+        known = _known_totals.get(question)
+    if known is None:
+        found = window.requests().aggregate(lines=Sum(window.column), requests=Count("pk"))
+        known = (found["lines"] or 0, found["requests"])
+        with _lock:
+            _known_totals[question] = known
+            while len(_known_totals) > _MOST_TOTALS:
+                _known_totals.popitem(last=False)
+    return known
+
+
+_MOST_TOTALS = 256
+_known_totals: OrderedDict[Hashable, tuple[int, int]] = OrderedDict()
 
 
 def _read(window: Window, near: Q, theirs: Q) -> list[_Asked]:

@@ -10,10 +10,10 @@ import logging
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, F, Max, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import F, QuerySet
 
-from aclweb.insights.models import Load, RetiredBroker
+from aclweb.insights.broker_days import with_retired
+from aclweb.insights.models import Load
 from aclweb.insights.unused import evidence_of, unused_count
 from aclweb.inventory.models import Cluster
 
@@ -22,12 +22,7 @@ logger = logging.getLogger(__name__)
 
 def with_counts(loads: QuerySet[Load]) -> QuerySet[Load, Any]:
     """Return the loads with what `is_counted` needs of each."""
-    retired = RetiredBroker.objects.filter(cluster=OuterRef("cluster")).order_by().values("cluster")
-    return loads.annotate(
-        acls_of=F("cluster__revision"),
-        retired=Coalesce(Subquery(retired.annotate(number=Count("pk")).values("number")), 0),
-        retired_at=Subquery(retired.annotate(last=Max("set_at")).values("last")),
-    )
+    return with_retired(loads).annotate(acls_of=F("cluster__revision"))
 
 
 def is_counted(load: Any) -> bool:

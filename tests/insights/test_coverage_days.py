@@ -9,9 +9,11 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 
 from aclweb.acl.logged.evidence import ALL_HOURS
+from aclweb.acl.model.delta import Delta
 from aclweb.acl.model.vocabulary import PermissionType
 from aclweb.acl.notation.files import binding_key
 from aclweb.audit.models import Event
+from aclweb.changes.replaying import replay_of
 from aclweb.insights import queries
 from aclweb.insights.broker_days import broker_days
 from aclweb.insights.coverage_days import coverage_days
@@ -19,6 +21,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, LogDay, RetiredBroker
 from aclweb.insights.retired import RetiredError, retire, take_back
 from aclweb.insights.unused import evidence_of, why_permits_lack_since
+from aclweb.inventory.current import in_force
 from tests.insights.conftest import BINDINGS
 from tests.insights.held import unused_count
 from tests.insights.results import FIRST, LAST, log_days
@@ -143,6 +146,32 @@ def test_a_broker_that_is_gone_no_longer_hides_what_is_unused(one_stopped, read_
     assert found().whole == 14
     told = Event.objects.get(verb="broker.retired").facts
     assert (told["broker"], told["since"], told["why"]) == ("b2", "2026-11-14", ": scaled down")
+
+
+def test_days_are_read_once_a_process_and_again_when_a_broker_is_called_gone(
+    one_stopped, read_cluster, ada, django_assert_num_queries
+):
+    def why_permits_lack() -> str:
+        return evidence_of(current_load(read_cluster)).why_not[PermissionType.ALLOW]
+
+    assert "b2" in why_permits_lack()
+    with django_assert_num_queries(1):  # the load alone
+        assert "b2" in why_permits_lack()
+
+    retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada)
+    assert why_permits_lack() == ""
+    take_back(cluster=read_cluster, broker="b2", actor=ada)
+    assert "b2" in why_permits_lack()
+
+
+def test_a_replay_no_longer_misses_the_log_of_a_broker_that_is_called_gone(one_stopped, read_cluster, ada):
+    def doubted() -> bool:
+        found = replay_of(in_force(read_cluster), Delta(remove=(BINDINGS[0],)), None)
+        return found is not None and "b2" in found.why_not
+
+    assert doubted()
+    retire(cluster=read_cluster, broker="b2", since=date(2026, 11, 14), actor=ada)
+    assert not doubted()
 
 
 def test_taking_it_back_hides_it_again(one_stopped, read_cluster, ada):

@@ -305,7 +305,7 @@ def test_a_database_that_refuses_to_keep_a_draft_costs_its_link_and_not_its_answ
     def refuse(*_args, **_fields):
         raise DatabaseError("database or disk is full")
 
-    monkeypatch.setattr(KeptDraft.objects, "bulk_create", refuse)
+    monkeypatch.setattr(KeptDraft, "save", refuse)
 
     page = browser.post(PAGE, {"line": lines(30)})
 

@@ -353,9 +353,9 @@ def test_the_page_needs_few_queries_however_long_the_draft_is(
 ):
     lines = [line(allow(f"User:u{number}", "READ", "stock")) for number in range(50)]
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(6):
         sent = ada_browser.post(address, {"line": lines})
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(10):
         page = ada_browser.get(sent["Location"])
     assert len(page.context["draft"].lines) == 50
 

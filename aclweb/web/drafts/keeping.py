@@ -15,10 +15,11 @@ import logging
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, IntegrityError
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -151,16 +152,23 @@ def _keep(cluster: Cluster, person: User, text: str, opened: str) -> str | None:
     if known is not None and _as_text(known) == text:
         return opened
     now = timezone.now()
-    if KeptDraft.objects.filter(key=key, used_at__gt=now - _FRESH).exists():
+    used_at, too_many = _beside(key, person)
+    if used_at is not None and used_at > now - _FRESH:
         return key
-    row = KeptDraft(key=key, cluster=cluster, owner=person, content=zlib.compress(content), used_at=now)
     try:
-        with transaction.atomic():
-            KeptDraft.objects.bulk_create(
-                [row], update_conflicts=True, unique_fields=["key"], update_fields=["used_at"]
+        # One statement each, so that they need no transaction.
+        if used_at is not None:
+            KeptDraft.objects.filter(key=key).update(used_at=now)
+        else:
+            row = KeptDraft(
+                key=key, cluster=cluster, owner=person, content=zlib.compress(content), used_at=now
             )
-            _prune(person)
+            row.save(force_insert=True)
+        if too_many:
+            KeptDraft.objects.filter(pk__in=too_many).delete()
     except DatabaseError as error:
+        if isinstance(error, IntegrityError) and KeptDraft.objects.filter(key=key).exists():
+            return key  # the same form was sent twice at once, and the other one kept it
         # The page shows its answer all the same, and says that it has no link.
         logger.warning("A draft of %s could not be kept: %s", cluster.slug, error)
         return None
@@ -188,11 +196,22 @@ def _as_text(fields: Fields) -> str:
     return json.dumps({name: list(values) for name, values in fields.items()}, sort_keys=True)
 
 
-def _prune(person: User) -> None:
-    """Remove this person's drafts beyond those used last, and some of everybody's that nobody used for too long."""
-    own = KeptDraft.objects.filter(owner=person).order_by("-used_at", "-pk").values_list("pk", flat=True)
-    old = KeptDraft.objects.filter(used_at__lt=timezone.now() - timedelta(days=KEPT_DAYS))
-    beyond = [*own[MOST_KEPT : MOST_KEPT + _REMOVED_AT_ONCE]]
-    aged = [*old.values_list("pk", flat=True)[:_REMOVED_AT_ONCE]]
-    if beyond or aged:
-        KeptDraft.objects.filter(pk__in=[*beyond, *aged]).delete()
+def _beside(key: str, person: User) -> tuple[datetime | None, list[int]]:
+    """Return when the draft with this key was last used, None for never, and which rows go once it is kept; one query.
+
+    Those are this person's beyond the ones used last, and some of everybody's that nobody used for too long.
+    """
+    others = KeptDraft.objects.exclude(key=key)
+    own = others.filter(owner=person).order_by("-used_at", "-pk").values("pk")
+    old = others.filter(used_at__lt=timezone.now() - timedelta(days=KEPT_DAYS)).order_by().values("pk")
+    wanted = Q(key=key) | Q(pk__in=own[MOST_KEPT - 1 : MOST_KEPT - 1 + _REMOVED_AT_ONCE])
+    rows = KeptDraft.objects.filter(wanted | Q(pk__in=old[:_REMOVED_AT_ONCE])).values_list(
+        "pk", "key", "used_at"
+    )
+    used_at, too_many = None, []
+    for number, known, at in rows:
+        if known == key:
+            used_at = at
+        else:
+            too_many.append(number)
+    return used_at, too_many

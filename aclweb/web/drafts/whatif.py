@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
+from django.db.models import OuterRef
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -29,7 +30,7 @@ from aclweb.acl.notation import is_binding_key
 from aclweb.changes import acls_after, asking, policy, replaying, review
 from aclweb.changes import preview as previews
 from aclweb.changes.models import ChangeError
-from aclweb.changes.question import what_if
+from aclweb.changes.question import any_computed, what_if
 from aclweb.insights.current import current_load
 from aclweb.insights.replay import Replay
 from aclweb.inventory.current import BINDING_COLUMNS, ClusterView, bindings_of
@@ -98,7 +99,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     Every draft has an address of its own, to which a form that was sent without htmx is led:
     so it survives Back, a new sign-in, and being sent to somebody.
     """
-    cluster = cluster_or_404(request.user, slug, with_options=True)
+    computed = any_computed(OuterRef("pk"))
+    cluster = cluster_or_404(request.user, slug, with_options=True, any_computed=computed)
     assert isinstance(request.user, User)  # login_required
     data, fault = _sent(request)
     view = current.in_force(cluster, just_read=True)
