@@ -6,6 +6,7 @@ import pickle
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -137,7 +138,7 @@ def test_texts_are_read_once_they_are_whole() -> None:
         for pattern in ("LITERAL", "PREFIXED")
     ]
 
-    columns = ColumnIndex(AclColumns.of_rows(map(stored, bindings), unescape))
+    columns = ColumnIndex(AclColumns.of_rows(map(stored, count(1), bindings), unescape))
 
     assert list(columns) == bindings
     for name in hostile:
@@ -242,9 +243,10 @@ def said(slot: Slot) -> tuple[object, ...]:
     return slot.literals, slot.wild, slot.empty, slot.prefixes, slot.parents, slot.jumps, slot.masks
 
 
-def stored(binding: AclBinding) -> tuple[str, ...]:
+def stored(number: int, binding: AclBinding) -> tuple[object, ...]:
     """Return a row as the database holds it."""
     return (
+        number,
         binding.resource_type.name,
         escape(binding.resource_name),
         binding.pattern_type.name,

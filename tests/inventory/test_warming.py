@@ -150,7 +150,7 @@ def test_building_the_index_of_100_000_acls_lets_other_threads_go_on():
     beating = threading.Thread(target=beat)
     beating.start()
     rows = (
-        ("TOPIC", f"team{i % 500}.topic-{i}", "LITERAL", f"User:u{i % 5000}", "*", "READ", "ALLOW")
+        (i, "TOPIC", f"team{i % 500}.topic-{i}", "LITERAL", f"User:u{i % 5000}", "*", "READ", "ALLOW")
         for i in range(100_000)
     )
     try:

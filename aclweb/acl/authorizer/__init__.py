@@ -34,6 +34,7 @@ from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
 from aclweb.acl.authorizer.caveats import beyond_acls, edit_caveats
 from aclweb.acl.authorizer.column_bytes import columns_from_bytes, columns_to_bytes
+from aclweb.acl.authorizer.column_changes import columns_after
 from aclweb.acl.authorizer.column_index import ColumnIndex
 from aclweb.acl.authorizer.columns import AclColumns
 from aclweb.acl.authorizer.decision import (
@@ -99,6 +100,7 @@ __all__ = [
     "authorize",
     "beyond_acls",
     "choose_addresses",
+    "columns_after",
     "columns_from_bytes",
     "columns_to_bytes",
     "decide",

@@ -13,9 +13,9 @@ from typing import Any
 from aclweb.acl.authorizer.columns import AclColumns, Block, Codes
 from aclweb.acl.model import Operation, PatternType, PermissionType, ResourceType
 
-_LAYOUT = 1
+_LAYOUT = 2
 _LEVEL = 1  # of compression: higher ones take several times as long and save little
-_CODES = ("order", "starts", "act", "principal", "host")
+_CODES = ("order", "numbers", "starts", "act", "principal", "host")
 
 
 def columns_to_bytes(columns: AclColumns) -> bytes:
@@ -70,7 +70,7 @@ def _read(content: bytes) -> AclColumns:
     acts = [(Operation[word], PermissionType[other]) for word, other in head["acts"]]
     patterns, acls = blocks[-1].end if blocks else 0, len(codes["order"])
     lengths = [len(codes[name]) for name in _CODES]
-    if lengths != [acls, patterns + 1, acls, acls, acls] or codes["starts"][-1] != acls:
+    if lengths != [acls, acls, patterns + 1, acls, acls, acls] or codes["starts"][-1] != acls:
         raise ValueError("The columns are not equally long.")
     return AclColumns(blocks=blocks, acts=acts, principals=principals, hosts=hosts, **codes)
 

@@ -48,7 +48,7 @@ class ColumnIndex(AclIndex):
     """A set of bindings that differ, held as columns."""
 
     def __init__(self, columns: AclColumns) -> None:
-        self._columns = columns
+        self.columns = columns
         self._filed: dict[int, ColumnShelf] = {}
         self._compiled: dict[int, ColumnTable] = {}
         self._sets: dict[int, frozenset[AclBinding]] = {}
@@ -59,7 +59,7 @@ class ColumnIndex(AclIndex):
         self._refuse(words.union(*columns.acts), columns.bindings)
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self.columns)
 
     def __contains__(self, binding: object) -> bool:
         if not isinstance(binding, AclBinding):
@@ -71,11 +71,11 @@ class ColumnIndex(AclIndex):
         return False
 
     def _of_pattern(self, block: Block, number: int) -> Collection[AclBinding]:
-        if self._columns.count_of_pattern(number) <= _COMPARED_ONE_BY_ONE:
-            return self._columns.of_pattern(block, number)
+        if self.columns.count_of_pattern(number) <= _COMPARED_ONE_BY_ONE:
+            return self.columns.of_pattern(block, number)
         found = self._sets.get(number)
         if found is None:
-            found = self._sets[number] = frozenset(self._columns.of_pattern(block, number))
+            found = self._sets[number] = frozenset(self.columns.of_pattern(block, number))
         return found
 
     def __reduce__(self) -> tuple[Callable[..., AclIndex], tuple[tuple[AclBinding, ...]]]:
@@ -83,7 +83,7 @@ class ColumnIndex(AclIndex):
 
     @computed_once
     def _given(self) -> tuple[AclBinding, ...]:
-        return self._columns.bindings()
+        return self.columns.bindings()
 
     @computed_once
     def bindings(self) -> tuple[AclBinding, ...]:
@@ -93,7 +93,7 @@ class ColumnIndex(AclIndex):
         code = resource_type._value_
         found = self._filed.get(code)
         if found is None and code in self._blocks:
-            found = self._filed[code] = ColumnShelf(self._columns, self._blocks[code])
+            found = self._filed[code] = ColumnShelf(self.columns, self._blocks[code])
         return found
 
     def table(self, resource_type: ResourceType) -> MaskTable | None:
@@ -112,36 +112,36 @@ class ColumnIndex(AclIndex):
 
     @computed_once
     def first_glob(self) -> AclBinding | None:
-        if all(block.pattern_type is not PatternType.GLOB for block in self._columns.blocks):
+        if all(block.pattern_type is not PatternType.GLOB for block in self.columns.blocks):
             return None
         return next(each for each in self._given if each.pattern_type is PatternType.GLOB)
 
     @computed_once
     def principals(self) -> frozenset[str]:
-        return frozenset(self._columns.principals) - {ANY_USER}
+        return frozenset(self.columns.principals) - {ANY_USER}
 
     def of_principal(self, principal: str) -> tuple[AclBinding, ...]:
-        return tuple(self._columns.list_at(self._columns.places_of_principals.get(principal, ())))
+        return tuple(self.columns.list_at(self.columns.places_of_principals.get(principal, ())))
 
     @computed_once
     def count_by_principal(self) -> Counter[str]:
-        return self._columns.count_by_principal()
+        return self.columns.count_by_principal()
 
     @computed_once
     def denies_by_principal(self) -> Counter[str]:
-        return self._columns.count_by_principal(PermissionType.DENY)
+        return self.columns.count_by_principal(PermissionType.DENY)
 
     @computed_once
     def with_unknown(self) -> tuple[AclBinding, ...]:
-        words: set[object] = {block.resource_type for block in self._columns.blocks}
-        words.update(block.pattern_type for block in self._columns.blocks)
-        words.update(*self._columns.acts)
+        words: set[object] = {block.resource_type for block in self.columns.blocks}
+        words.update(block.pattern_type for block in self.columns.blocks)
+        words.update(*self.columns.acts)
         unknown = (ResourceType.UNKNOWN, PatternType.UNKNOWN, Operation.UNKNOWN, PermissionType.UNKNOWN)
         return () if words.isdisjoint(unknown) else tuple(each for each in self.bindings if each.has_unknown)
 
     @computed_once
     def hosts(self) -> frozenset[str]:
-        return frozenset(self._columns.hosts) - {WILDCARD}
+        return frozenset(self.columns.hosts) - {WILDCARD}
 
 
 class ColumnShelf(ResourceShelf):

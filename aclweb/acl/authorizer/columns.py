@@ -28,10 +28,15 @@ from aclweb.acl.model import (
 )
 
 Codes: TypeAlias = "array[int]"
-Row = tuple[str, ...]
-"""Resource type, name, pattern type, principal, host, operation, permission: words as Kafka's enums are called."""
+Row = tuple[Any, ...]
+"""The number of an ACL, its resource type, name, pattern type, principal, host, operation and permission.
+
+Words as Kafka's enums are called. What was seen later has a higher number.
+"""
 
 _ROWS_AT_ONCE = 5000
+# Fewer than all divided by this are made one by one.
+_MANY_OF_ALL = 8
 # Whoever asks for more of them one after the other will have all of them made at once, which is faster.
 _MADE_ONE_BY_ONE = 200
 
@@ -58,8 +63,9 @@ class Block:
 class AclColumns:
     """ACLs that differ, by pattern; a place is that of an ACL in this order.
 
-    order: the places of the ACLs in first-seen order. starts: for each pattern the place of its first ACL, and at the
-    end how many ACLs there are. chains: by block, those of its names, where they are known.
+    order: the places of the ACLs in first-seen order. numbers: the number of each ACL in this order, ascending. starts:
+    for each pattern the place of its first ACL, and at the end how many ACLs there are. chains: by the first number of
+    a block, those of its names, where they are known. made: by place the ACLs that are made already.
     """
 
     def __init__(
@@ -70,20 +76,24 @@ class AclColumns:
         principals: Sequence[str],
         hosts: Sequence[str],
         order: Codes,
+        numbers: Codes,
         starts: Codes,
         act: Codes,
         principal: Codes,
         host: Codes,
         chains: dict[int, PrefixChain] | None = None,
+        made: list[AclBinding | None] | None = None,
     ) -> None:
         self.blocks, self.acts = tuple(blocks), tuple(acts)
         self.principals, self.hosts = tuple(principals), tuple(hosts)
-        self.order, self.starts = order, starts
+        self.order, self.numbers, self.starts = order, numbers, starts
         self.act, self.principal, self.host = act, principal, host
         self._chains = chains if chains is not None else {}
         self._firsts = [block.first for block in self.blocks]
-        self._made: list[AclBinding | None] = [None] * len(order)
+        self.made: list[AclBinding | None] = made if made is not None else [None] * len(order)
         self._all_made = False
+        # Whether nearly all of them were made here, and not for the columns that these were made of.
+        self.made_its_own = False
         # Surrounds the making of all ACLs, which are then kept; takes how many they are.
         self.making_all: Callable[[int], AbstractContextManager[None]] = _nothing_around
 
@@ -92,13 +102,20 @@ class AclColumns:
 
     @classmethod
     def of_rows(cls, rows: Iterable[Row], read: Callable[[str], str] = str) -> Self:
-        """Return the ACLs of rows that differ. read: what makes a name, principal or host of what a row has."""
+        """Return the ACLs of rows that differ, by ascending number.
+
+        read: what makes a name, principal or host of what a row has.
+        """
         names: list[str] = []
+        numbers = array("Q")
         kind, act, principal, host = array("B"), array("H"), array("I"), array("I")
         kinds, acts, principals, hosts = _Codes(_as_is), _Codes(_as_is), _Codes(read), _Codes(read)
         waiting = iter(rows)
         while some := list(islice(waiting, _ROWS_AT_ONCE)):
-            types, called, pattern_types, whos, froms, operations, permissions = zip(*some, strict=True)
+            numbered, types, called, pattern_types, whos, froms, operations, permissions = zip(
+                *some, strict=True
+            )
+            numbers.extend(numbered)
             names += called
             kind.extend(map(kinds.__getitem__, zip(types, pattern_types, strict=True)))
             act.extend(map(acts.__getitem__, zip(operations, permissions, strict=True)))
@@ -113,7 +130,8 @@ class AclColumns:
             acts=[(Operation[word], PermissionType[other]) for word, other in acts.of],
             principals=list(principals.of),
             hosts=list(hosts.of),
-            order=_inverse(row),
+            order=inverse(row),
+            numbers=narrowed(numbers, numbers[-1] if numbers else 0),
             starts=starts,
             act=_moved(act, row),
             principal=_moved(principal, row),
@@ -123,15 +141,17 @@ class AclColumns:
     @classmethod
     def of(cls, bindings: Iterable[AclBinding]) -> Self:
         """Return the columns of bindings that differ."""
-        return cls.of_rows(map(_row, bindings))
+        return cls.of_rows(map(_row, count(1), bindings))
 
     def at(self, place: int) -> AclBinding:
         """Return the ACL at a place."""
-        made = self._made[place]
-        if made is None:
-            number = bisect_right(self.starts, place) - 1
-            made = self._make(place, self._block_of(number), number)
-        return made
+        made = self.made[place]
+        return made if made is not None else self._make(place, *self.pattern_at(place))
+
+    def pattern_at(self, place: int) -> tuple[Block, int]:
+        """Return the pattern of the ACL at a place, as its block and its number."""
+        number = bisect_right(self.starts, place) - 1
+        return self.blocks[bisect_right(self._firsts, number) - 1], number
 
     def count_of_pattern(self, number: int) -> int:
         """Return how many ACLs one pattern has."""
@@ -139,7 +159,7 @@ class AclColumns:
 
     def of_pattern(self, block: Block, number: int) -> list[AclBinding]:
         """Return the ACLs of one pattern, in first-seen order."""
-        kept = self._made
+        kept = self.made
         return [
             kept[place] or self._make(place, block, number)
             for place in range(self.starts[number], self.starts[number + 1])
@@ -151,13 +171,13 @@ class AclColumns:
 
     def list_at(self, places: Iterable[int]) -> list[AclBinding]:
         """Return the ACLs at these places."""
-        made, at = self._made, self.at
+        made, at = self.made, self.at
         return [made[place] or at(place) for place in places]
 
     def bindings(self) -> tuple[AclBinding, ...]:
         """Return all ACLs, in first-seen order."""
         self.make_all()
-        return tuple(map(self._made.__getitem__, self.order))  # type: ignore[arg-type]
+        return tuple(map(self.made.__getitem__, self.order))  # type: ignore[arg-type]
 
     def make_all(self) -> None:
         """Make all ACLs that are not made yet."""
@@ -168,7 +188,13 @@ class AclColumns:
         self._all_made = True
 
     def _make_all(self) -> None:
-        kept = self._made
+        kept = self.made
+        missing = kept.count(None)
+        if missing * _MANY_OF_ALL < len(kept):
+            for place in [place for place, made in enumerate(kept) if made is None]:
+                self.at(place)
+            return
+        self.made_its_own = True
         for block in self.blocks:
             lowest, end = self.starts[block.first], self.starts[block.end]
             lengths = (after - before for before, after in pairwise(self.starts[block.first : block.end + 1]))
@@ -196,11 +222,15 @@ class AclColumns:
 
     def chain_of(self, block: Block) -> PrefixChain:
         """Return the chain of the names of a block, but for the empty one."""
-        found = self._chains.get(block.first)
+        found = self.known_chain(block)
         if found is None:
             names = block.names[1:] if block.names[0] == "" else block.names
             found = self._chains[block.first] = PrefixChain.of_sorted(names)
         return found
+
+    def known_chain(self, block: Block) -> PrefixChain | None:
+        """Return the same where it was made already."""
+        return self._chains.get(block.first)
 
     def by_principal(self, places: Iterable[int]) -> dict[str, Codes]:
         """Return principal -> its places among these, each in their order."""
@@ -228,11 +258,8 @@ class AclColumns:
             codes = (who for who, act in zip(self.principal, self.act, strict=True) if act in wanted)
         return Counter({self.principals[code]: count for code, count in Counter(codes).items()})
 
-    def _block_of(self, number: int) -> Block:
-        return self.blocks[bisect_right(self._firsts, number) - 1]
-
     def _make(self, place: int, block: Block, number: int) -> AclBinding:
-        made = self._made[place] = AclBinding(
+        made = self.made[place] = AclBinding(
             block.resource_type,
             block.names[number - block.first],
             block.pattern_type,
@@ -254,7 +281,7 @@ class AclsAt(Sequence[AclBinding]):
 
     def __iter__(self) -> Iterator[AclBinding]:
         yield from map(self._columns.at, self._places[:_MADE_ONE_BY_ONE])
-        if len(self._places) * 8 > len(self._columns):
+        if len(self._places) * _MANY_OF_ALL > len(self._columns):
             self._columns.make_all()
         yield from self._columns.list_at(self._places[_MADE_ONE_BY_ONE:])
 
@@ -311,8 +338,9 @@ def _as_is(words: tuple[str, str]) -> tuple[str, str]:
     return words
 
 
-def _row(binding: AclBinding) -> Row:
+def _row(number: int, binding: AclBinding) -> Row:
     return (
+        number,
         binding.resource_type._name_,
         binding.resource_name,
         binding.pattern_type._name_,
@@ -348,8 +376,8 @@ def _sorted_by_pattern(
     return blocks, starts, row
 
 
-def _inverse(row: Codes) -> Codes:
-    """Return the place of each row."""
+def inverse(row: Codes) -> Codes:
+    """Return the place of each row, or the row of each place."""
     order = array("I", bytes(4 * len(row)))
     for place, number in enumerate(row):
         order[number] = place
@@ -357,6 +385,11 @@ def _inverse(row: Codes) -> Codes:
 
 
 def _moved(column: Codes, row: Codes) -> Codes:
-    """Return a column with what the row of each place has there, as narrow as its numbers allow."""
-    most = max(column, default=0)
-    return array("B" if most < 1 << 8 else "H" if most < 1 << 16 else "I", map(column.__getitem__, row))
+    """Return a column with what the row of each place has there."""
+    return narrowed(map(column.__getitem__, row), max(column, default=0))
+
+
+def narrowed(codes: Iterable[int], most: int) -> Codes:
+    """Return codes in as few bytes each as the largest of them needs."""
+    width = "B" if most < 1 << 8 else "H" if most < 1 << 16 else "I" if most < 1 << 32 else "Q"
+    return array(width, codes)

@@ -7,6 +7,8 @@ from aclweb.inventory.current.loading_acls import (
     bindings_of,
     had_columns,
     has_columns,
+    load_acls,
+    rows_between,
 )
 from aclweb.inventory.current.moments import (
     MomentError,
@@ -44,12 +46,14 @@ __all__ = [
     "has_columns",
     "in_force",
     "known_version",
+    "load_acls",
     "moment_at",
     "moment_of",
     "moment_sentences",
     "naming_rules",
     "not_known",
     "reading_order",
+    "rows_between",
     "settings_of",
     "span",
 ]

@@ -26,7 +26,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q
 
-from aclweb.acl.authorizer import AclIndex, ColumnIndex
+from aclweb.acl.authorizer import AclColumns, AclIndex, ColumnIndex
 from aclweb.acl.model import (
     ALLOW_EVERYONE_KEY,
     ANY_USER,
@@ -40,7 +40,7 @@ from aclweb.acl.model import (
     computed_once,
 )
 from aclweb.clusters import AllowedHosts, ClusterError, ClusterState, Connection, Known, TopicInfo
-from aclweb.inventory.current.loading_acls import load_acls
+from aclweb.inventory.current.loading_acls import Held, acls_near, load_acls
 from aclweb.inventory.current.transactional_ids import ListedIds, listed_ids
 from aclweb.inventory.fields import as_stored, unescape
 from aclweb.inventory.models import (
@@ -372,19 +372,43 @@ def asked_lately(seconds: float) -> tuple[int, ...]:
         return tuple(pk for pk, kept in _now.items() if kept.asked_at >= since)
 
 
+def _is_one_of(kept: _Kept, *others: _Kept | None) -> bool:
+    return any(kept is other for other in others)
+
+
+def _sharing(cluster_id: Hashable) -> list[Hashable]:
+    """Return the earlier revisions in memory that share ACLs with the newest one of the cluster."""
+    return [name for name, held in _past.items() if held.shares and held.acls_of.cluster_id == cluster_id]
+
+
 @dataclass
 class _Kept:
-    """What is in memory of one revision, and when somebody last asked for it (monotonic)."""
+    """What is in memory of one revision, and when somebody last asked for it (monotonic).
+
+    acls_of: the revision whose rows the index was made of; where only names moved since, an earlier one.
+    shares: whether it was made of what is in memory of the newest revision of its cluster, and shares nearly all ACLs.
+    """
 
     key: Hashable
     loaded: LoadedRevision
+    acls_of: Revision
+    shares: bool = False
     asked_at: float = float("-inf")
+
+    @property
+    def weight(self) -> int:
+        """What it adds to the memory that is taken, in ACLs and names."""
+        index = self.loaded.index
+        is_light = self.shares and isinstance(index, ColumnIndex) and not index.columns.made_its_own
+        return self.loaded.weight - (len(index) * (_LIGHT - 1) // _LIGHT if is_light else 0)
 
 
 _lock = threading.Lock()
 _building: dict[int, threading.Lock] = {}
 _now: dict[int, _Kept] = {}
 _past: dict[Hashable, _Kept] = {}
+# An ACL that is held as columns takes this part of the memory of one that is made, or less.
+_LIGHT = 8
 _EMPTY = LoadedRevision(AclIndex(()), (), (), "")
 
 
@@ -394,7 +418,7 @@ def _loaded(cluster: Cluster, revision: Revision | None, *, past: bool, asked: b
     # The time is part of the key: a database that was rolled back or restored gives numbers out again.
     key = (cluster.pk, revision.pk, revision.read_at, revision.digest)
     if past:
-        of_then = _past.get(key) or _Kept(key, _build(cluster, revision, None))
+        of_then = _past.get(key) or _build(key, cluster, revision, _now.get(cluster.pk), past=True)
         return _keep(_past, key, of_then, asked=True)
     if (kept := _known(cluster.pk, key)) is None:
         with _lock:
@@ -402,7 +426,7 @@ def _loaded(cluster: Cluster, revision: Revision | None, *, past: bool, asked: b
         with building:  # one thread builds, the others wait for what it built
             if (kept := _known(cluster.pk, key)) is None:
                 before = _now.get(cluster.pk)
-                kept = _Kept(key, _build(cluster, revision, before.loaded if before else None))
+                kept = _build(key, cluster, revision, before)
                 kept.asked_at = before.asked_at if before else kept.asked_at
                 return _keep(_now, cluster.pk, kept, asked=asked)
     return _keep(_now, cluster.pk, kept, asked=asked)
@@ -416,7 +440,8 @@ def _known(cluster_id: int, key: Hashable) -> _Kept | None:
 def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) -> LoadedRevision:
     """Keep this in memory, let go of what was not asked for the longest, and return what it loaded.
 
-    Where nobody asked, it is kept in the place of what is there of it, and not where that was let go of meanwhile.
+    Where nobody asked, it is kept in the place of what is there of it, and not where that was let go of meanwhile. The
+    newest revision of a cluster is not let go of for an earlier one that shares its ACLs.
     """
     with _lock:
         if asked:
@@ -427,26 +452,48 @@ def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) 
         while len(_past) > _PAST_KEPT:
             del _past[min(_past, key=lambda key: _past[key].asked_at)]
         shelves: tuple[dict[Any, _Kept], ...] = (_now, _past)
-        others = [(shelf, name) for shelf in shelves for name in shelf if shelf[name] is not kept]
-        taken = sum(held.loaded.weight for shelf in shelves for held in shelf.values())
+        newest = _now.get(kept.acls_of.cluster_id) if kept.shares else None
+        others = [
+            (shelf, name) for shelf in shelves for name in shelf if not _is_one_of(shelf[name], kept, newest)
+        ]
+        taken = sum(held.weight for shelf in shelves for held in shelf.values())
         for shelf, other in sorted(others, key=lambda each: each[0][each[1]].asked_at):
             if taken <= settings.ACLWEB_ACLS_IN_MEMORY:
                 break
-            taken -= shelf.pop(other).loaded.weight
+            if other in shelf:
+                taken -= shelf.pop(other).weight
+                taken -= sum(_past.pop(name).weight for name in (_sharing(other) if shelf is _now else ()))
     return kept.loaded
 
 
-def _build(cluster: Cluster, revision: Revision, before: LoadedRevision | None) -> LoadedRevision:
+def _build(
+    key: Hashable, cluster: Cluster, revision: Revision, near: _Kept | None, *, past: bool = False
+) -> _Kept:
+    """Load a revision. near: what is in memory of another one of the cluster, the newest where this is of the past."""
     then = Q(cluster=cluster) & stored_in_force(revision)
-    is_same = before is not None and before.digest == revision.digest  # only names moved
-    with loading.making_what_lasts(0 if is_same else revision.acls):
-        index = before.index if before is not None and is_same else ColumnIndex(load_acls(cluster, revision))
+    same = near if near is not None and near.loaded.digest == revision.digest else None  # only names moved
+    with loading.making_what_lasts(0 if same else revision.acls):
+        of_near = None if same or near is None else _acls_near(near, cluster, revision)
+        if same:
+            index = same.loaded.index
+        else:
+            index = ColumnIndex(of_near if of_near is not None else load_acls(cluster, revision))
         topics, groups = _names(then)
         loaded = LoadedRevision(index, topics, groups, revision.digest)
         # What nearly every page asks for. Later, all that is made now would be looked through for garbage meanwhile.
         index.shelf(ResourceType.TOPIC)
         _ = loaded.names
-    return loaded
+    shares = past and (same is not None or of_near is not None)
+    return _Kept(key, loaded, same.acls_of if same else revision, shares)
+
+
+def _acls_near(near: _Kept, cluster: Cluster, revision: Revision) -> AclColumns | None:
+    index = near.loaded.index
+    return (
+        acls_near(cluster, Held(near.acls_of, index.columns), revision)
+        if isinstance(index, ColumnIndex)
+        else None
+    )
 
 
 def _names(then: Q) -> tuple[tuple[TopicInfo, ...], tuple[str, ...]]:
