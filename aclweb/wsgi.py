@@ -5,7 +5,7 @@ import os
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from aclweb.runtime import datadir, loading, storage
+from aclweb.runtime import datadir, idle, loading, storage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "aclweb.settings")
 datadir.make_private(settings.ACLWEB_DATA_DIR)
@@ -23,3 +23,4 @@ from aclweb.web.shell import liveness  # noqa: E402
 
 warming.start(prepare, principals.prepare, beside=[denial_causes.prepare])
 liveness.watch()
+idle.watch()

@@ -7,7 +7,8 @@ percentile, the most queries and the most KiB of HTML. The index is prepared bef
 site; the first page of a process, which builds it, is told apart.
 
 Queries and bytes are budgets of work, which do not depend on the machine: ends with 1 where one is exceeded. A time
-over its goal is marked, and decides nothing. The garbage collector runs as on the site.
+over its goal is marked, and decides nothing. The garbage collector runs as on the site, and between two requests the
+process has an idle moment, as there.
 
     python -m bench.pages [--acls 100000] [--topics 50000] [--requests 30] [--goal 100] [--write]
     python -m bench.pages --keep DIRECTORY --only review     make the tables once; ask some of the pages
@@ -209,10 +210,12 @@ def _measured(browser: Any, state: State, count: int) -> Measured:
 def _asked(browser: Any, state: State, wrong: list[str]) -> tuple[float, int]:
     """Return the CPU seconds of one request, and the bytes that it was answered with."""
     from aclweb.changes import kept
+    from aclweb.runtime import idle
 
     if state.anew:
         kept.forget()
     address, form = state.address(), state.posted
+    idle.use()
     begun = time.process_time()
     answer = browser.get(address) if form is None else browser.post(address, form, follow=True)
     seconds = time.process_time() - begun

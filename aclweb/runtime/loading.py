@@ -2,22 +2,27 @@
 
 Loading makes half a million objects that live as long as the process, and hardly any garbage. Looking for it took a
 fifth of each start. The index of a cluster with 100,000 ACLs is as large, and lives until the next revision: each look
-through it took three quarters of a second, from one page in twenty.
+through it took three quarters of a second, from one page in twenty. What is kept of what-ifs, comparisons and logs is a
+hundred thousand objects more after some pages, and a look through these a tenth of a second.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _LARGE = 10_000
 
 
 class _OutOfSight:
-    """How many objects were left out after the last look through all of them; 0 before the first."""
+    """objects: how many were left out after the last look through all of them; 0 before the first.
+
+    in_sight: how many `leave_out_what_lasts` found and left in sight, since they were few.
+    """
 
     objects = 0
+    in_sight = 0
 
 
 @contextmanager
@@ -48,7 +53,7 @@ def making_what_lasts(objects: int) -> Iterator[None]:
     if objects < _LARGE:
         yield
         return
-    is_whole = gc.get_freeze_count() > 2 * _OutOfSight.objects
+    is_whole = _is_much_more()
     if is_whole:
         gc.unfreeze()
     gc.collect()
@@ -56,3 +61,33 @@ def making_what_lasts(objects: int) -> Iterator[None]:
         yield
     if is_whole:
         _OutOfSight.objects = gc.get_freeze_count()
+
+
+def leave_out_what_lasts(is_safe: Callable[[], bool]) -> None:
+    """Leave all that is there by now out of every look for garbage, if it is large; what is left out goes as above.
+
+    is_safe: whether all that is there is kept for long. A request that is being answered is in circles with much of
+    what it shows, and would keep it for good.
+    """
+    if not gc.isenabled() or _in_sight() < _OutOfSight.in_sight + _LARGE or not is_safe():
+        return
+    is_whole = _is_much_more()
+    if is_whole:
+        gc.unfreeze()
+    gc.collect()
+    _OutOfSight.in_sight = _in_sight()
+    if not is_whole and (_OutOfSight.in_sight < _LARGE or not is_safe()):
+        return
+    gc.freeze()
+    _OutOfSight.in_sight = 0
+    if is_whole:
+        _OutOfSight.objects = gc.get_freeze_count()
+
+
+def _is_much_more() -> bool:
+    """Whether twice as much is out of sight as after the last whole look."""
+    return gc.get_freeze_count() > 2 * _OutOfSight.objects
+
+
+def _in_sight() -> int:
+    return len(gc.get_objects())

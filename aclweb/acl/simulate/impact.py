@@ -208,25 +208,30 @@ class Impact:
     memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     shown_acl: ShownAcl | None = field(default=None, repr=False, compare=False)
 
-    @computed_once
+    @property
     def gains(self) -> Sequence[Effect]:
         """Single differences: cells that are refused before and allowed after."""
         return Effects(self, GAINS)
 
-    @computed_once
+    @property
     def loses(self) -> Sequence[Effect]:
         """Single differences: cells that are allowed before and refused after."""
         return Effects(self, LOSES)
 
-    @computed_once
+    @property
     def recovered(self) -> Sequence[Effect]:
         """Single differences: cells that are allowed by other ACLs than before."""
         return Effects(self, RECOVERED)
 
-    @computed_once
+    @property
     def depends(self) -> Sequence[Effect]:
         """Single differences: cells without a certain answer on one side."""
         return Effects(self, DEPENDS)
+
+    @computed_once
+    def without_memo(self) -> Impact:
+        """The same impact, for what is kept in `memo`: in a circle with it, that would outlive the impact."""
+        return replace(self)
 
     @computed_once
     def counts(self) -> Mapping[str, int]:

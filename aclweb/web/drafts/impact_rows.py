@@ -213,7 +213,7 @@ def rows(impact: Impact, *kinds: str) -> ImpactRows:
             groups = _in_order(impact, list(_shown(impact, *kinds)))
         else:
             groups = [group for kind in kinds for group in rows(impact, kind).groups]
-        known = impact.memo[kinds] = ImpactRows(impact, groups)
+        known = impact.memo[kinds] = ImpactRows(impact.without_memo, groups)
     return known
 
 
@@ -242,7 +242,7 @@ def exact_rows(impact: Impact) -> ImpactRows:
             if group.change in by_kind:
                 by_kind[group.change].append(group)
         groups = [group for own in by_kind.values() for group in _in_order(impact, own)]
-        known = impact.memo[exact_rows] = ImpactRows(impact, groups)
+        known = impact.memo[exact_rows] = ImpactRows(impact.without_memo, groups)
     return known
 
 
