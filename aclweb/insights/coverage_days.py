@@ -18,6 +18,8 @@ PERMITS, DENIALS, GAP, NONE, GONE = "permits", "denials", "gap", "none", "gone"
 
 # What an hour of a broker shows beside these: it is before the first or after the last record of the log.
 OUTSIDE = "outside"
+# Of the months whose last day lies whole in a log, these many are named.
+_ENDS_NAMED = 3
 
 WORDS = {
     PERMITS: "permits and denials",
@@ -147,6 +149,14 @@ class CoverageDays:
     @property
     def denials_whole(self) -> int:
         return self.whole + self.together.count(DENIALS)
+
+    @property
+    def month_ends_told(self) -> str:
+        """Whether the log can show what runs only at the end of a month, as a sentence."""
+        ends = ", ".join(f"{day.day} {day:%B}" for day in self.month_ends[-_ENDS_NAMED:])
+        if ends:
+            return f"What runs at the end of a month would show: all brokers logged permits on {ends}."
+        return "What runs at the end of a month: cannot tell. No last day of a month has the permits of all brokers."
 
     @property
     def month_ends(self) -> tuple[date, ...]:

@@ -73,7 +73,7 @@ def test_a_deny_takes_away_and_is_listed():
 
     assert found.denies == (no,)
     assert found.counts[ResourceType.TOPIC, Operation.WRITE] == 1
-    assert "1 of them is a DENY" in found.sentences[1]
+    assert "1 of these 2 is a DENY" in found.sentences[1]
 
 
 def test_a_principal_that_no_acl_names_can_do_nothing_and_that_is_said():

@@ -39,7 +39,7 @@ def test_the_page_says_what_all_brokers_logged_and_which_days_are_not_whole(logg
     assert "On 7 of 14 days all brokers logged permits and denials." in page
     assert "Denials are complete on 7 of 14 days." in page
     assert "Unused ALLOW ACLs: cannot tell, too few hours of the last 13 days" in page
-    assert "Month ends: cannot tell." in page
+    assert "What runs at the end of a month: cannot tell" in page
     assert "java.io.IOException" in page
     assert "It is gone" not in page, "who only looks retires no broker"
 

@@ -380,5 +380,5 @@ def test_owner_seen_names_and_checks_stand_beside_the_knobs(logged, proposed):
     assert "today: any host" in page
     assert "seen: 10.0.0.7" in page
     assert "no ACL of this principal is younger than 13 days" in page
-    assert "Month ends: cannot tell." in page
+    assert "What runs at the end of a month: cannot tell" in page
     assert "On each of 14 days all brokers logged permits." in page

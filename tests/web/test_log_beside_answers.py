@@ -60,7 +60,7 @@ def test_who_is_denied_describe_is_denied_one_step_before_writing(browser):
     found = browser.get("/", WRITE | {"host": "10.0.0.30"})
 
     assert found.context["log_evidence"].kind == "agrees"
-    assert "Denied one step earlier: 40 × Describe, for Metadata" in plain(found)
+    assert "Denied before Write was asked: 40 × Describe, for Metadata" in plain(found)
 
 
 def test_words_after_a_host_and_a_colon_begin_small(read_cluster, given, ada, signed_in):  # noqa: F811
@@ -74,10 +74,10 @@ def test_words_after_a_host_and_a_colon_begin_small(read_cluster, given, ada, si
     found = signed_in(ada).get("/", WRITE)
 
     told = plain(found)
-    assert "From 10.0.0.9: denied one step earlier: 9 × Describe" in told
+    assert "From 10.0.0.9: denied before Write was asked: 9 × Describe" in told
     cells = {part.words: words for part, _, words in found.context["parts"]}
-    assert cells["every other host"].startswith("denied one step earlier: 40 × Describe")
-    assert "Denied one step earlier" not in told
+    assert cells["every other host"].startswith("denied before Write was asked: 40 × Describe")
+    assert "Denied before" not in told
 
 
 def test_a_request_from_another_host_is_no_evidence(browser):
@@ -116,7 +116,7 @@ def test_each_right_of_a_client_action_has_its_own_evidence_per_host(browser):
     assert here["Write on topic orders"][1].startswith("486 permits, for Produce")
     assert here["Describe on topic orders"] == ("silent", "no matching request")
     assert other["Describe on topic orders"][1].startswith("40 denials, for Metadata")
-    assert other["Write on topic orders"][1].startswith("denied one step earlier: 40 × Describe")
+    assert other["Write on topic orders"][1].startswith("denied before Write was asked: 40 × Describe")
 
 
 def test_the_evidence_of_a_client_action_is_of_the_hosts_that_are_shown(browser):

@@ -246,7 +246,9 @@ def _sentences(
             f"{_number(len(own), 'ACL names', 'ACLs name')} it and "
             f"{_number(len(inherited), 'counts', 'count')} for any user"
         )
-    refusing = f"; {denies} of them {'is a DENY' if denies == 1 else 'are DENYs'}" if denies else ""
+    total = len(own) + len(inherited)
+    of_all = "it" if total == 1 else f"{denies:,} of these {total:,}"
+    refusing = f"; {of_all} {'is a DENY' if denies == 1 else 'are DENYs'}" if denies else ""
     return (first, f"{through}{refusing}.", *limits)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from aclweb.acl.authorizer import Decision, HostPart, HostRegion, Result
 from aclweb.acl.matching import matching_of
-from aclweb.acl.model import WILDCARD, AccessRequest, Operation, Resource, ResourceType, number_of
+from aclweb.acl.model import WILDCARD, WORDS, AccessRequest, Operation, Resource, ResourceType, number_of
 from aclweb.insights import queries
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load
@@ -70,7 +70,7 @@ class Evidence:
         earlier = [seen for seen in self.shown if seen.request.operation is not asked]
         parts = [_counted(direct)] if direct else []
         if earlier:
-            parts.append(f"denied one step earlier: {_counted(earlier, noun='Describe')}")
+            parts.append(f"denied before {WORDS[asked]} was asked: {_counted(earlier, noun='Describe')}")
         return "; ".join(parts)
 
 

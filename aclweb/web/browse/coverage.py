@@ -257,14 +257,7 @@ def _claims(cluster: Cluster, covered: Coverage, found: CoverageDays, top: Head)
         found.denials_whole == total,
         f"Denials are complete on {found.denials_whole:,} of {number_of(total, 'day', 'days')}.",
     )
-    if found.month_ends:
-        ends = ", ".join(f"{day.day} {day:%B}" for day in found.month_ends[-3:])
-        yield Claim(True, f"Month ends with permits of all brokers: {ends}. A monthly job would show.")
-    else:
-        yield Claim(
-            False,
-            "Month ends: cannot tell. No last day of a month has the permits of all brokers.",
-        )
+    yield Claim(bool(found.month_ends), found.month_ends_told)
     young = younger_acls(cluster, top.evidence)
     if young:
         yield Claim(

@@ -342,11 +342,7 @@ def _checks(found: Narrowing) -> Iterator[Check]:
     log = coverage_days(found.load, days=found.days or _LONGEST)
     if not log.days:
         return
-    ends = [f"{day.day} {day:%B}" for day in log.month_ends[-NAMED:]]
-    if ends:
-        yield Check(True, f"Month ends with permits of all brokers: {', '.join(ends)}.")
-    else:
-        yield Check(False, "Month ends: cannot tell. No last day of a month has the permits of all brokers.")
+    yield Check(bool(log.month_ends), log.month_ends_told)
     missing = len(log.days) - log.whole
     if missing:
         days = number_of(len(log.days), "day", "days")

@@ -373,10 +373,8 @@ def _of_use(cluster: Cluster, top: Head) -> Iterator[Part]:
         coverage = reverse("coverage", args=[cluster.slug])
         yield Part("Unused ACLs", CANNOT_TELL, f"{top.why_not}.", url=coverage, word="What is missing")
     else:
-        told = (
-            f"{number_of(top.unused, 'ACL', 'ACLs')} of those in force: "
-            f"no request needed them {top.evidence.window}."
-        )
+        were = f"{number_of(top.unused, 'ACL in force was', 'ACLs in force were')}"
+        told = f"{were} not used {top.evidence.window}."
         yield Part("Unused ACLs", KNOWN, told, url=unused, word="List them")
 
 
