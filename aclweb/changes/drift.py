@@ -12,13 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import AclIndex
+from aclweb.acl.matching import covers_name, matching_of
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
+    AclBinding,
     AuthorizerSettings,
     Delta,
     Operation,
     PatternType,
+    ResourcePattern,
     ResourceType,
     name_text,
     number_of,
@@ -67,19 +70,103 @@ _ANY_MORE = "\u2063and-anything-more"
 
 
 @dataclass(frozen=True)
+class Difference:
+    """Answers to one principal, or to everybody else (WILDCARD), that only one of two impacts has.
+
+    is_new: whether the impact of now has them, or only the submitted one. change: the list of it that they are in.
+    host: WILDCARD for all hosts but some. operations, names: in words. classes: of these names. added, removed: the
+    first ACLs since then that are for the principal and match the names.
+    """
+
+    is_new: bool
+    change: str
+    principal: str
+    host: str
+    resource_type: ResourceType
+    operations: str
+    names: str
+    classes: tuple[NameClass, ...]
+    added: tuple[AclBinding, ...] = ()
+    removed: tuple[AclBinding, ...] = ()
+
+    def matched_by(self, binding: AclBinding, settings: AuthorizerSettings) -> bool:
+        """Whether an ACL is for this principal and may match any of these names."""
+        is_for = binding.principal in (ANY_USER, self.principal)
+        if not (is_for or matching_of(settings).is_principal_glob(binding.principal)):
+            return False
+        return binding.resource_type is self.resource_type and any(
+            _may_match(binding.pattern, name, settings) for name in self.classes
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What was so when it was submitted, and is not so now."""
+        principal = "everybody else" if self.principal == WILDCARD else name_text(self.principal)
+        host = "" if self.host == WILDCARD else f" from {name_text(self.host)}"
+        about = f"{self.operations} on {self.names}{host}"
+        then, now = _WAS_AND_IS[self.change][self.is_new]
+        return storable(then.format(who=principal, what=about) + " " + now)
+
+
+_WAS_AND_IS = {
+    # list of the impact: what only the submitted one has, and what only that of now has
+    "gains": (
+        ("As submitted, {who} would gain {what}.", "Now it would not."),
+        ("As submitted, {who} would not gain {what}.", "Now it would."),
+    ),
+    "loses": (
+        ("As submitted, {who} would lose {what}.", "Now it would not."),
+        ("As submitted, {who} would not lose {what}.", "Now it would."),
+    ),
+    "depends": (
+        ("As submitted, it was unknown whether {who} would gain or lose {what}.", "Now it is known."),
+        ("As submitted, it was known whether {who} would gain or lose {what}.", "Now it is unknown."),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What differs between two impacts.
+
+    first: the first of them, more: how many more. principals: all whom they are about, with WILDCARD for everybody
+    else. cannot_tell: why nobody can tell what they are, a sentence.
+    """
+
+    first: tuple[Difference, ...] = ()
+    more: int = 0
+    principals: frozenset[str] = frozenset()
+    cannot_tell: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.first or self.cannot_tell)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        if self.cannot_tell:
+            return (self.cannot_tell,)
+        more = (f"And {number_of(self.more, 'more difference')}.",) if self.more else ()
+        return (*(each.sentence for each in self.first), *more)
+
+
+NO_DIFFERENCES = Differences()
+
+
+@dataclass(frozen=True)
 class Drift:
     """How far a cluster moved since a change was submitted.
 
     same_effect: whether the change still means what was approved. sentences: what
     differs, or what moved without changing the effect; empty if nothing moved.
     is_unknown: whether nobody can tell here, because it is too much for a page. is_checked_later: whether a worker then
-    tells before it writes.
+    tells before it writes. differences: between the impact that was submitted and that of now.
     """
 
     same_effect: bool
     sentences: tuple[str, ...] = ()
     is_unknown: bool = False
     is_checked_later: bool = False
+    differences: Differences = NO_DIFFERENCES
 
     @property
     def lets_approve(self) -> bool:
@@ -152,7 +239,8 @@ def _drift(
     differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
     changed = f"The cluster has changed since this was submitted: {moved}."
     if differences:
-        return Drift(False, (changed, *differences))
+        differences = _with_acls(differences, then, now, settings)
+        return Drift(False, (changed, *differences.sentences), differences=differences)
     return Drift(True, (f"{changed} The impact is the same.",))
 
 
@@ -189,7 +277,9 @@ def _drift_of_declarations(
         return Drift(False, (changed,))
     differences = _differences(_without_ranges(submitted), _without_ranges(again.impact))
     # An older version of aclweb may have hashed the same impact otherwise.
-    return Drift(False, (changed, *differences)) if differences else Drift(True)
+    if not differences:
+        return Drift(True)
+    return Drift(False, (changed, *differences.sentences), differences=differences)
 
 
 def _without_ranges(impact: Impact) -> Impact:
@@ -259,19 +349,11 @@ def _regions_that_moved(then: Content, now: Content) -> frozenset[tuple[str, str
     )
 
 
-@dataclass(frozen=True)
-class _Moved:
-    """Answers of one principal, or of everybody else, from one host or all others, that one of two impacts has.
+# ACLs that came or went, of which a difference names so many on each side.
+_MOST_ACLS = 2
 
-    is_new: whether the impact of now has them, or only that of then.
-    """
-
-    is_new: bool
-    change: str
-    principal: str
-    host: str
-    resource_type: str
-    names: tuple[NameClass, ...]
+_Key = tuple[bool, str, str, str, str, tuple[NameClass, ...]]
+"""Of a difference: is_new, change, principal, host, resource type and names."""
 
 
 def _differences(
@@ -280,19 +362,19 @@ def _differences(
     *,
     regions: frozenset[tuple[str, str]] = frozenset(),
     most: int = 5,
-) -> tuple[str, ...]:
-    """Return sentences for the answers that only one of the two impacts has; `regions` are not compared."""
+) -> Differences:
+    """Return the answers that only one of the two impacts has; `regions` are not compared."""
     if digest_of(then, DIFFERENCES) == digest_of(now, DIFFERENCES):
-        return ()
+        return NO_DIFFERENCES
     then, now = apart(then, now, DIFFERENCES)
     if sessions_in(then) + sessions_in(now) > _MOST_SESSIONS:
         groups = number_of(len(then.groups) + len(now.groups), "group of answers", "groups of answers")
-        return (
-            f"Because of that, aclweb cannot tell whether the impact is the same: {groups} of then and now differ, "
-            "too many to compare them session by session. Submit the change again.",
+        return Differences(
+            cannot_tell=f"Because of that, aclweb cannot tell whether the impact is the same: {groups} of then and now "
+            "differ, too many to compare them session by session. Submit the change again.",
         )
     before, after = (meaning_of(impact, DIFFERENCES) for impact in (then, now))
-    moved: dict[_Moved, set[Operation]] = {}
+    moved: dict[_Key, set[Operation]] = {}
     for ours, others, is_new in ((after, before, True), (before, after, False)):
         for (answer, principal, host), only in ours.beyond(others):
             names = tuple(
@@ -301,42 +383,59 @@ def _differences(
                 if not (name[0] == PREFIX and (answer.resource_type, name[1]) in regions)
             )
             if names:
-                group = _Moved(is_new, answer.change, principal, host, answer.resource_type, names)
-                moved.setdefault(group, set()).add(Operation[answer.operation])
-    first = heapq.nsmallest(most, moved, key=_place)
-    sentences = [_sentence(group, sorted(moved[group], key=lambda each: each.code)) for group in first]
-    if len(moved) > most:
-        sentences.append(f"And {number_of(len(moved) - most, 'more difference')}.")
-    return tuple(sentences)
-
-
-def _place(group: _Moved) -> tuple[object, ...]:
-    return (
-        not group.is_new,
-        group.change,
-        group.principal,
-        group.host,
-        group.resource_type,
-        group.names,
+                key = (is_new, answer.change, principal, host, answer.resource_type, names)
+                moved.setdefault(key, set()).add(Operation[answer.operation])
+    first = heapq.nsmallest(most, moved, key=lambda key: (not key[0], *key[1:]))
+    return Differences(
+        first=tuple(_difference(key, moved[key]) for key in first),
+        more=max(0, len(moved) - most),
+        principals=frozenset(principal for _, _, principal, *_ in moved),
     )
 
 
-_WOULD = {
-    # list of the impact: with the change of now, and with that of then alone
-    "gains": ("would now also gain", "would no longer gain"),
-    "loses": ("would now also lose", "would no longer lose"),
-    "depends": ("would now perhaps have", "would no longer perhaps have"),
-}
+def _difference(key: _Key, operations: Iterable[Operation]) -> Difference:
+    is_new, change, principal, host, kind, names = key
+    return Difference(
+        is_new=is_new,
+        change=change,
+        principal=principal,
+        host=host,
+        operations=" and ".join(each.pascal for each in sorted(operations, key=lambda each: each.code)),
+        resource_type=ResourceType[kind],
+        names=plain(which_of(ResourceType[kind], map(_meant, names))),
+        classes=names,
+    )
 
 
-def _sentence(group: _Moved, operations: Iterable[Operation]) -> str:
-    """Say what answers the impact of now has alone, or had only when it was submitted."""
-    verb = _WOULD[group.change][0 if group.is_new else 1]
-    principal = "everybody else" if group.principal == WILDCARD else name_text(group.principal)
-    host = "" if group.host == WILDCARD else f" from {name_text(group.host)}"
-    words = " and ".join(operation.pascal for operation in operations)
-    names = plain(which_of(ResourceType[group.resource_type], map(_meant, group.names)))
-    return storable(f"Because of that, {principal} {verb} {words} on {names}{host}.")
+def _with_acls(
+    differences: Differences, then: Content, now: Content, settings: AuthorizerSettings
+) -> Differences:
+    """Return the same, each with the ACLs that were added or removed since and may be the reason."""
+    before, after = set(then.bindings), set(now.bindings)
+
+    def matched(each: Difference, bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
+        found = (binding for binding in bindings if each.matched_by(binding, settings))
+        return tuple(heapq.nsmallest(_MOST_ACLS, found, key=str))
+
+    first = (
+        replace(each, added=matched(each, after - before), removed=matched(each, before - after))
+        for each in differences.first
+    )
+    return replace(differences, first=tuple(first))
+
+
+def _may_match(pattern: ResourcePattern, names: NameClass, settings: AuthorizerSettings) -> bool:
+    kind, text = names
+    if kind == EXACT:
+        return covers_name(pattern, text, settings)
+    if kind == PREFIX and not pattern.is_wildcard and pattern.pattern_type in _SPELLED_OUT:
+        return pattern.name.startswith(text) or (
+            pattern.pattern_type is PatternType.PREFIXED and text.startswith(pattern.name)
+        )
+    return True
+
+
+_SPELLED_OUT = (PatternType.LITERAL, PatternType.PREFIXED)
 
 
 def _meant(name: NameClass) -> NameClass:

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from itertools import takewhile
+from typing import Any, Protocol, TypeVar
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -44,6 +45,7 @@ trail.register("change.submitted", "{actor} submitted it: {effect}. It needs {ne
 trail.register("change.approved", "{actor} approved it ({given} of {needed}).{said}")
 trail.register("change.approval_refused", "{actor} wanted to approve it, and it is out of date: {why}")
 trail.register("change.commented", "{actor} commented{on}.{said}")
+trail.register("change.asked_again", "{actor} asked {author} to submit it again.{said}")
 trail.register("change.split", "{actor} left out {rest}, now {other}: {effect}. It needs {needed}.")
 trail.register("change.split_off", "{actor} left {rules} out of {of}, now this draft of {author}.")
 trail.register("change.rejected", "{actor} rejected it.{said}")
@@ -473,17 +475,12 @@ def comment(*, change: Change, actor: User, text: str, acl_key: str = "") -> Com
     said = "\n".join(_words("comment", text).splitlines())
     if not said:
         raise ChangeError("A comment needs some words; type them.")
-    if len(said) > LONGEST_COMMENT:
-        raise ChangeError(
-            f"The comment has {len(said):,} characters, and at most {LONGEST_COMMENT:,} are kept; shorten it."
-        )
     binding = _with_key(change, acl_key) if acl_key else None
     with transaction.atomic():
         change = _locked(change)
         if binding is not None:
             _check_asked_for(change, binding)
-        if change.comments.count() >= MOST_COMMENTS:
-            raise ChangeError(f"{change.key} has {MOST_COMMENTS} comments, and no more are kept.")
+        found = _commented(change, actor, said, acl_key)
         trail.record(
             actor=actor,
             verb="change.commented",
@@ -491,7 +488,66 @@ def comment(*, change: Change, actor: User, text: str, acl_key: str = "") -> Com
             on="" if binding is None else f" on {acl_text(binding)}",
             said=_said(said),
         )
-        return change.comments.create(author=actor, text=said, acl_key=acl_key)
+        return found
+
+
+def ask_again(*, change: Change, reviewer: User, text: str = "") -> Comment:
+    """Ask the author to submit a change again whose impact is another one now; once for each submission.
+
+    text: what else the reviewer says. It is a comment, and decides nothing.
+    """
+    asked = _read(change)
+    _require("reject", asked, reviewer)
+    if drift_since_sync(asked, in_force(asked.cluster)).lets_approve:
+        raise ChangeError(
+            f"The impact of {asked.key} is still the one that was submitted, so it need not be submitted again."
+        )
+    said = "\n".join(filter(None, (_ASK_AGAIN, *_words("comment", text).splitlines())))
+    with transaction.atomic():
+        locked = _locked(asked)
+        _require("reject", locked, reviewer)
+        if reviewer.get_username() in asked_again_by(trail.trail(locked.key).order_by("-sequence")):
+            author = locked.author.get_username()
+            raise ChangeError(f"You have asked {author} already to submit {locked.key} again.")
+        found = _commented(locked, reviewer, said)
+        trail.record(
+            actor=reviewer,
+            verb="change.asked_again",
+            target=locked.key,
+            author=locked.author.get_username(),
+            said=_said(text),
+        )
+        return found
+
+
+_ASK_AGAIN = "Please submit this again, so that the impact of now is the one that is reviewed."
+
+
+def asked_again_by(newest_first: Iterable[_Told]) -> tuple[str, ...]:
+    """Return who asked that a change be submitted again since it was submitted last, by its events."""
+    since = takewhile(lambda event: event.verb != "change.submitted", newest_first)
+    return tuple(event.actor for event in since if event.verb == "change.asked_again")
+
+
+class _Told(Protocol):
+    """What was done, and who did it."""
+
+    @property
+    def verb(self) -> str: ...
+
+    @property
+    def actor(self) -> str: ...
+
+
+def _commented(locked: Change, actor: User, said: str, acl_key: str = "") -> Comment:
+    """Store what somebody says of a locked change; raises ChangeError for too much of it."""
+    if len(said) > LONGEST_COMMENT:
+        raise ChangeError(
+            f"The comment has {len(said):,} characters, and at most {LONGEST_COMMENT:,} are kept; shorten it."
+        )
+    if locked.comments.count() >= MOST_COMMENTS:
+        raise ChangeError(f"{locked.key} has {MOST_COMMENTS} comments, and no more are kept.")
+    return locked.comments.create(author=actor, text=said, acl_key=acl_key)
 
 
 def _with_key(change: Change, key: str) -> AclBinding:

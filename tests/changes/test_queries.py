@@ -146,7 +146,7 @@ def test_a_page_tells_when_the_effect_is_not_the_one_submitted(cluster, kafka, a
     assert not page.as_of_now.same_effect
     assert page.as_of_now.sentences == (
         "The cluster has changed since this was submitted: 1 ACL was added.",
-        "Because of that, User:ledger would no longer gain Read on payments.eu.",
+        "As submitted, User:ledger would gain Read on payments.eu. Now it would not.",
     )
 
 

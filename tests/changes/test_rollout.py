@@ -78,7 +78,8 @@ def test_a_foreign_edit_with_another_effect_blocks_and_writes_nothing(kafka, app
 
     assert change.state == "BLOCKED_STALE"
     assert re.search(
-        r"User:ledger would no longer gain Read( and Describe)? on payments\.eu\.", change.sentence
+        r"As submitted, User:ledger would gain Read( and Describe)? on payments\.eu\. Now it would not\.",
+        change.sentence,
     )
     assert kafka.calls() == []
 

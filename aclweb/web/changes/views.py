@@ -23,6 +23,7 @@ from aclweb.changes.models import Change, ChangeError
 from aclweb.changes.preview import TooMuch
 from aclweb.inventory import lists
 from aclweb.inventory.current import settings_of
+from aclweb.web.changes import two_impacts
 from aclweb.web.drafts import diff_files, diff_page, impact_rows, replay_all, replayed
 from aclweb.web.shell import exporting, frame
 from aclweb.web.shell.htmx import render_page
@@ -105,7 +106,7 @@ def replay_file(request: HttpRequest, number: int) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def act(request: HttpRequest, number: int) -> HttpResponse:
-    """Take one step of a change: submit, approve all or some, comment, reject, withdraw, queue or undo.
+    """Take one step of a change: submit, approve all or some, comment, ask its author, reject, withdraw, queue, undo.
 
     Read instead of posted, as after signing in again, it leads back to the change.
     """
@@ -169,6 +170,11 @@ def _comment(change: Change, person: User, form: Any) -> Change:
     return change
 
 
+def _ask_again(change: Change, person: User, form: Any) -> Change:
+    review.ask_again(change=change, reviewer=person, text=form.get("comment", ""))
+    return change
+
+
 def _places(form: Any) -> list[int]:
     """Return the places of ACLs in the plan that a form or an address names."""
     return [int(place) for place in form.getlist("only") if _PLACE.fullmatch(place)]
@@ -195,6 +201,7 @@ _STEPS: dict[str, Callable[[Change, User, Any], Change]] = {
     "approve": _approve,
     "approve-some": _approve_some,
     "comment": _comment,
+    "ask-again": _ask_again,
     "reject": _reject,
     "withdraw": _withdraw,
     "queue": _queue,
@@ -217,6 +224,8 @@ def _page(
         "most_commands": COMMANDS_SHOWN,
         "effect": shown.effect_now if is_now else shown.effect,
         "impact": impact,
+        "both": two_impacts.two_impacts(shown),
+        **_asked_again(shown, _person(request)),
         **_differences(shown, impact, request.GET),
         **replayed.shown(shown.replay, change.cluster, request.GET),
         "diff_files": diff_files.files(
@@ -242,6 +251,16 @@ def _page(
     return render_page(
         request, "changes/detail.html", "changes/_change.html", context, section="changes", status=status
     )
+
+
+def _asked_again(shown: queries.ChangePage, person: User) -> dict[str, Any]:
+    """Return whether nobody can approve a change as it is, and who has asked its author to submit it again."""
+    asked = review.asked_again_by(shown.timeline)
+    return {
+        "is_stale": shown.as_of_now is not None and not shown.as_of_now.lets_approve,
+        "asked_again_by": asked,
+        "has_asked": person.get_username() in asked,
+    }
 
 
 def _acls(steps: Sequence[queries.StepView], asked: QueryDict) -> dict[str, Any]:

@@ -101,6 +101,29 @@ class Fold:
         return plain(self.who)
 
 
+@dataclass(frozen=True)
+class Head:
+    """What rows that share a fold have in common. count: how many single differences they are."""
+
+    kind: str
+    who: Phrase
+    operations: str
+    which: Phrase
+    count: int
+
+    @classmethod
+    def of(cls, impact: Impact, groups: Sequence[Group]) -> Self:
+        """Return the head of some groups of an impact, of one kind and about the same principals."""
+        first = groups[0]
+        return cls(
+            kind=first.change,
+            who=who(impact.axes.principals, first.principals),
+            operations=_operations(groups),
+            which=_which(impact, groups),
+            count=sum(map(impact.effects_in, groups)),
+        )
+
+
 class Folds(Sequence[range]):
     """The places of the rows of each fold, in the order of the rows."""
 
