@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 
 from aclweb.acl.logged import NO_PERMITS
-from aclweb.acl.model import PatternType, PermissionType, ResourceType
+from aclweb.acl.model import WILDCARD, PatternType, PermissionType, ResourceType
 from aclweb.insights.current import current_load
 from aclweb.insights.models import Load, RequestTotals
 from aclweb.insights.pairs import pairs_of
@@ -25,7 +25,7 @@ from aclweb.insights.requests import days_of, requests_of
 from aclweb.insights.unused import NO_LOG, evidence_of
 from aclweb.insights.window import Window
 from aclweb.inventory.current import ClusterView, in_force
-from aclweb.inventory.models import Cluster, StoredAcl, stored_in_force
+from aclweb.inventory.models import Cluster
 
 USED, DENIED, CONFIGURED = "used", "denied", "configured"
 KINDS = (USED, DENIED, CONFIGURED)
@@ -40,12 +40,16 @@ ALL = "*"
 
 LEVELS = 5
 
+MOST_PRINCIPALS, MOST_PREFIXES = 40, 24
+"""So many have a row or a column of their own."""
+
 MOST_PAIRS = 50_000
 """So many pairs of principal and topic are added up for a map, those of most lines first."""
 
 MOST_LISTED = 1_000
 """So many pairs a page lists; files have all."""
 
+_DELIMITERS = "._-"
 _PREFIX = re.compile(r"[^._-]*[._-]?")
 _PAIR = ("request__principal", "request__resource_name")
 _Cells = Counter[tuple[str, str]]
@@ -130,15 +134,18 @@ class Overview:
 class UseMap:
     """Principals by prefixes; those with most come first, and what is beyond the limits is one row and one column.
 
-    prefixes: each with its number of prefixes, 1 but for OTHERS. every: (principal, prefix, number) of all that
-    there is, largest first. days: how many days of the log are counted. whole: whether every logged pair is counted.
+    prefixes: each with its number of prefixes, 1 but for OTHERS. pairs, total: how many pairs of principal and prefix
+    there are, and their sum. every: (principal, prefix, number) of all of them, largest first; empty in `shown_map`.
+    days: how many days of the log are counted. whole: whether every logged pair is counted.
     unknown: whether the log cannot tell. why_not: why it cannot or, beside numbers, why more may have been permitted.
     """
 
     load: Load | None
-    prefixes: tuple[tuple[str, int], ...]
-    rows: tuple[MapRow, ...]
-    every: tuple[tuple[str, str, int], ...]
+    prefixes: tuple[tuple[str, int], ...] = ()
+    rows: tuple[MapRow, ...] = ()
+    pairs: int = 0
+    total: int = 0
+    every: tuple[tuple[str, str, int], ...] = ()
     days: int = 0
     whole: bool = True
     unknown: bool = False
@@ -149,22 +156,23 @@ class UseMap:
         """How many pairs of principal and topic are counted where it is not `whole`."""
         return MOST_PAIRS
 
-    @property
-    def total(self) -> int:
-        return sum(number for _, _, number in self.every)
-
 
 def use_map(
-    cluster: Cluster, *, kind: str, days: int, most_principals: int = 40, most_prefixes: int = 24
+    cluster: Cluster,
+    *,
+    kind: str,
+    days: int,
+    most_principals: int = MOST_PRINCIPALS,
+    most_prefixes: int = MOST_PREFIXES,
 ) -> UseMap:
     """Return the map; at most three queries. kind: of KINDS; days: of WINDOWS."""
     load = current_load(cluster)
     if kind == CONFIGURED:
-        return _drawn(load, _configured(cluster), most_principals, most_prefixes)
+        return _drawn(load, _configured(in_force(cluster)), most_principals, most_prefixes)
     if load is None:
-        return UseMap(load, (), (), (), unknown=True, why_not=NO_LOG)
+        return UseMap(load, unknown=True, why_not=NO_LOG)
     if kind == USED and not load.permits_seen:
-        return UseMap(load, (), (), (), unknown=True, why_not=NO_PERMITS)
+        return UseMap(load, unknown=True, why_not=NO_PERMITS)
     cells, whole = _logged(load, allowed=kind == USED, days=days)
     return replace(
         _drawn(load, cells, most_principals, most_prefixes),
@@ -172,6 +180,18 @@ def use_map(
         whole=whole,
         why_not=evidence_of(load).why_not[PermissionType.ALLOW] if kind == USED else "",
     )
+
+
+def shown_map(cluster: Cluster, *, kind: str, days: int) -> UseMap:
+    """Return what a page shows of `use_map`, without `every`; of what is configured it is drawn once a revision."""
+    if kind != CONFIGURED:
+        return replace(use_map(cluster, kind=kind, days=days), every=())
+    view = in_force(cluster)
+
+    def drawn() -> UseMap:
+        return replace(_drawn(None, _configured(view), MOST_PRINCIPALS, MOST_PREFIXES), every=())
+
+    return replace(view.loaded.remember("map of what is configured", drawn), load=current_load(cluster))
 
 
 def overview(cluster: Cluster, *, days: int) -> Overview:
@@ -203,11 +223,7 @@ def _overview(pairs: Pairs) -> Overview:
 
 
 def _pairs(load: Load | None, view: ClusterView, days: int) -> Pairs:
-    configured: _Cells = Counter()
-    for binding in view.index:
-        if not binding.is_deny and binding.resource_type is ResourceType.TOPIC:
-            prefix = _prefix_configured(binding.resource_name, binding.pattern_type.name)
-            configured[binding.principal, prefix] += 1
+    configured = _configured(view)
     logged: dict[bool, _Cells] = {True: Counter(), False: Counter()}
     whole = True
     kept = None if load is None else _kept(load, days)
@@ -237,7 +253,9 @@ def _pairs(load: Load | None, view: ClusterView, days: int) -> Pairs:
     return Pairs(load, rows_found, 0 if load is None else len(days_of(load, most=days)), whole)
 
 
-def together(pairs: Pairs, *, most_principals: int = 40, most_prefixes: int = 24) -> Together:
+def together(
+    pairs: Pairs, *, most_principals: int = MOST_PRINCIPALS, most_prefixes: int = MOST_PREFIXES
+) -> Together:
     """Return the pairs as a map; what is beyond the limits is one row and one column, as in `use_map`."""
     by_principal: Counter[str] = Counter()
     by_prefix: Counter[str] = Counter()
@@ -324,25 +342,23 @@ def _largest(
     return summed[:MOST_PAIRS], len(summed) <= MOST_PAIRS
 
 
-def _configured(cluster: Cluster) -> _Cells:
+def _configured(view: ClusterView) -> _Cells:
     """Count the ALLOW ACLs on topics by whom they name; one on the beginning of many prefixes is of what it says."""
-    here = StoredAcl.objects.filter(
-        stored_in_force(cluster.revision_id),
-        cluster=cluster,
-        resource_type=ResourceType.TOPIC.name,
-        permission_type=PermissionType.ALLOW.name,
-    )
-    found: _Cells = Counter()
-    rows = here.values_list("principal", "resource_name", "pattern_type").annotate(Count("pk")).order_by()
-    for principal, name, pattern, number in rows.iterator():
-        found[principal, _prefix_configured(name, pattern)] += number
-    return found
+    return view.index.count_by_group(ResourceType.TOPIC, PermissionType.ALLOW, _prefixes_configured)
 
 
-def _prefix_configured(name: str, pattern: str) -> str:
-    """Return the prefix that an ACL's pattern counts for."""
-    # A prefix without a character is the beginning of every name.
-    return ALL if not name or (name == "*" and pattern == PatternType.LITERAL.name) else prefix_of(name)
+def _prefixes_configured(names: Iterable[str], pattern: PatternType) -> Iterator[str]:
+    """Yield the prefix that each pattern counts for. names: sorted."""
+    shared = ""  # once it ends with a delimiter, it is that of every name with this beginning
+    for name in names:
+        if shared and name.startswith(shared):
+            yield shared
+            continue
+        # A prefix without a character is the beginning of every name.
+        is_all = not name or (name == WILDCARD and pattern is PatternType.LITERAL)
+        prefix = ALL if is_all else prefix_of(name)
+        shared = prefix if prefix[-1] in _DELIMITERS else ""
+        yield prefix
 
 
 def _drawn(load: Load | None, cells: _Cells, most_principals: int, most_prefixes: int) -> UseMap:
@@ -362,7 +378,7 @@ def _drawn(load: Load | None, cells: _Cells, most_principals: int, most_prefixes
         of_row = tuple(Cell(number, _level(number, *span)) for number in numbers)
         rows.append(MapRow(principal, count, sum(numbers), of_row))
     every = sorted(((*names, number) for names, number in cells.items()), key=lambda each: (-each[2], each))
-    return UseMap(load, tuple(columns), tuple(rows), tuple(every))
+    return UseMap(load, tuple(columns), tuple(rows), len(every), sum(cells.values()), tuple(every))
 
 
 def _sums(cells: Mapping[tuple[str, str], int], place: int) -> Counter[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -20,6 +21,8 @@ from aclweb.acl.authorizer.mask_table import Slot
 from aclweb.acl.model import (
     AclBinding,
     AclError,
+    PatternType,
+    PermissionType,
     Resource,
     ResourceType,
 )
@@ -51,6 +54,27 @@ def test_it_says_the_same_of_its_bindings() -> None:
         for principal in (*plain.principals, "User:*", "User:nobody"):
             assert columns.of_principal(principal) == plain.of_principal(principal), seed
         assert pickle.loads(pickle.dumps(columns)).bindings == plain.bindings
+
+
+def test_it_counts_the_same_by_group() -> None:
+    def groups(names: Sequence[str], pattern_type: PatternType) -> Iterator[str]:
+        assert list(names) == sorted(set(names))
+        yield from (f"{pattern_type.name} {name[:2]}" for name in names)
+
+    counted = 0
+    for seed, plain, columns in pairs():
+        for kind in ResourceType:
+            for permission in (PermissionType.ALLOW, PermissionType.DENY):
+                slowly = Counter(
+                    (each.principal, f"{each.pattern_type.name} {each.resource_name[:2]}")
+                    for each in plain
+                    if each.resource_type is kind and each.permission_type is permission
+                )
+                assert plain.count_by_group(kind, permission, groups) == slowly, seed
+                assert columns.count_by_group(kind, permission, groups) == slowly, seed
+                counted += slowly.total()
+
+    assert counted > CASES
 
 
 def test_its_shelves_hold_the_same() -> None:

@@ -6,17 +6,21 @@ import csv
 import html
 import io
 import json
+import random
 import re
+from collections import Counter
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
 
+from aclweb.acl.model import ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.load import load
 from aclweb.insights.models import Load
-from aclweb.insights.use_map import LEVELS, OTHERS, prefix_of, use_map
+from aclweb.insights.use_map import KINDS, LEVELS, OTHERS, prefix_of, shown_map, use_map
 from aclweb.inventory.sync.run import sync
-from tests.builders import allow
+from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import BINDINGS, read_cluster  # noqa: F401 a fixture
 from tests.insights.results import file, log_days, request, use, write_result
@@ -276,6 +280,44 @@ def test_an_acl_on_an_empty_prefix_is_of_no_prefix_and_not_of_the_others(read_cl
     read_cluster.refresh_from_db()
 
     assert use_map(read_cluster, kind="configured", days=30).every == (("User:bob", "*", 1),)
+
+
+def test_what_is_configured_is_of_the_prefix_of_each_name_however_names_follow_each_other(read_cluster):  # noqa: F811
+    chance = random.Random(3)
+    acls = {
+        allow(
+            f"User:{chance.choice('ab')}",
+            chance.choice(["READ", "WRITE"]),
+            "".join(chance.choices("ab.-_*", k=chance.randrange(1, 5))),
+            pattern=chance.choice(["LITERAL", "PREFIXED"]),
+        )
+        for _ in range(900)
+    }
+    acls |= {deny("User:a", "READ", "a.b"), allow("User:a", "READ", "a.", resource_type="GROUP")}
+    sync(read_cluster, client=FakeCluster([*acls]))
+    read_cluster.refresh_from_db()
+
+    found = use_map(read_cluster, kind="configured", days=30)
+
+    one_by_one = Counter(
+        (each.principal, prefix_of(each.resource_name))
+        for each in acls
+        if not each.is_deny and each.resource_type is ResourceType.TOPIC
+    )
+    assert len(one_by_one) > 40
+    assert {(principal, prefix): number for principal, prefix, number in found.every} == one_by_one
+    assert (found.pairs, found.total) == (len(one_by_one), one_by_one.total())
+
+
+def test_the_map_of_a_page_is_that_of_its_files_and_of_the_newest_acls(read_cluster):  # noqa: F811
+    for name in ("a.b", "c.d"):
+        sync(read_cluster, client=FakeCluster([allow("User:bob", "READ", name)]))
+        read_cluster.refresh_from_db()
+
+        for kind in KINDS:
+            whole = use_map(read_cluster, kind=kind, days=30)
+            assert shown_map(read_cluster, kind=kind, days=30) == replace(whole, every=())
+            assert shown_map(read_cluster, kind=kind, days=30) == replace(whole, every=())
 
 
 def test_without_permits_the_map_of_what_is_used_cannot_tell(give, page_of):

@@ -13,7 +13,7 @@ from typing import Any
 
 from aclweb.acl.authorizer.columns import AclColumns, Block, Codes
 from aclweb.acl.authorizer.glob_table import GlobTable
-from aclweb.acl.authorizer.index import AclIndex
+from aclweb.acl.authorizer.index import AclIndex, Groups
 from aclweb.acl.authorizer.mask_table import (
     Cover,
     MaskTable,
@@ -130,6 +130,12 @@ class ColumnIndex(AclIndex):
     @computed_once
     def denies_by_principal(self) -> Counter[str]:
         return self.columns.count_by_principal(PermissionType.DENY)
+
+    def count_by_group(
+        self, resource_type: ResourceType, permission: PermissionType, groups: Groups
+    ) -> Counter[tuple[str, str]]:
+        blocks = self._blocks.get(resource_type._value_, ())
+        return self.columns.count_by_group(blocks, permission, groups)
 
     @computed_once
     def with_unknown(self) -> tuple[AclBinding, ...]:

@@ -197,8 +197,7 @@ class AclColumns:
         self.made_its_own = True
         for block in self.blocks:
             lowest, end = self.starts[block.first], self.starts[block.end]
-            lengths = (after - before for before, after in pairwise(self.starts[block.first : block.end + 1]))
-            names = chain.from_iterable(map(repeat, block.names, lengths))
+            names = chain.from_iterable(map(repeat, block.names, self._lengths(block)))
             made = map(
                 AclBinding,
                 repeat(block.resource_type),
@@ -257,6 +256,36 @@ class AclColumns:
             wanted = {code for code, (_, other) in enumerate(self.acts) if other is permission}
             codes = (who for who, act in zip(self.principal, self.act, strict=True) if act in wanted)
         return Counter({self.principals[code]: count for code, count in Counter(codes).items()})
+
+    def count_by_group(
+        self,
+        blocks: Iterable[Block],
+        permission: PermissionType,
+        groups: Callable[[Sequence[str], PatternType], Iterable[str]],
+    ) -> Counter[tuple[str, str]]:
+        """Return how many ACLs of these blocks and a permission name each principal, by the group of their names.
+
+        groups: returns the group of each of some names, which are sorted, of patterns of one type.
+        """
+        wanted = [other is permission for _, other in self.acts]
+        codes: dict[str, int] = {}
+        found: Counter[tuple[int, int]] = Counter()
+        for block in blocks:
+            lowest, end = self.starts[block.first], self.starts[block.end]
+            of_names = (
+                codes.setdefault(each, len(codes)) for each in groups(block.names, block.pattern_type)
+            )
+            each_group = chain.from_iterable(map(repeat, of_names, self._lengths(block)))
+            is_wanted = map(wanted.__getitem__, self.act[lowest:end])
+            found.update(compress(zip(self.principal[lowest:end], each_group, strict=True), is_wanted))
+        called = list(codes)
+        return Counter(
+            {(self.principals[who], called[code]): number for (who, code), number in found.items()}
+        )
+
+    def _lengths(self, block: Block) -> Iterator[int]:
+        """Return how many ACLs each pattern of a block has."""
+        return (after - before for before, after in pairwise(self.starts[block.first : block.end + 1]))
 
     def _make(self, place: int, block: Block, number: int) -> AclBinding:
         made = self.made[place] = AclBinding(

@@ -14,8 +14,8 @@ It is filed twice, each on first use. By resource: name or prefix -> bindings, f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Self, TypeAlias
 
 from aclweb.acl.authorizer.glob_table import GlobTable
 from aclweb.acl.authorizer.mask_table import MaskTable
@@ -40,6 +40,9 @@ _FILTER_WORDS: frozenset[object] = frozenset(
     (ResourceType.ANY, PatternType.ANY, PatternType.MATCH, Operation.ANY, PermissionType.ANY)
 )
 _WITHOUT_GLOBS = AuthorizerSettings("standard")
+
+Groups: TypeAlias = Callable[[Sequence[str], PatternType], Iterable[str]]
+"""What returns the group of each of some names, which are sorted, of patterns of one type."""
 
 
 class AclIndex:
@@ -155,6 +158,23 @@ class AclIndex:
     def denies_by_principal(self) -> Counter[str]:
         """How many DENYs name each principal."""
         return Counter(binding.principal for binding in self.bindings if binding.is_deny)
+
+    def count_by_group(
+        self, resource_type: ResourceType, permission: PermissionType, groups: Groups
+    ) -> Counter[tuple[str, str]]:
+        """Return how many bindings of this type and permission name each principal, by the group of their names."""
+        own = [
+            each
+            for each in self.bindings
+            if each.resource_type is resource_type and each.permission_type is permission
+        ]
+        found: dict[tuple[PatternType, str], str] = {}
+        for pattern_type in {each.pattern_type for each in own}:
+            names = sorted({each.resource_name for each in own if each.pattern_type is pattern_type})
+            found.update(
+                zip(((pattern_type, name) for name in names), groups(names, pattern_type), strict=True)
+            )
+        return Counter((each.principal, found[each.pattern_type, each.resource_name]) for each in own)
 
     @computed_once
     def with_unknown(self) -> tuple[AclBinding, ...]:

@@ -27,6 +27,7 @@ from aclweb.insights.use_map import (
     Together,
     UseMap,
     overview,
+    shown_map,
     use_map,
     used_denied_configured,
 )
@@ -64,25 +65,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
     if kind == TOGETHER:
         return _together(request, cluster, days)
     kind = kind if kind in KINDS else USED
-    found = use_map(cluster, kind=kind, days=days)
-    cells = (dict(zip(EXPORTED, each, strict=True)) for each in found.every)
-    if request.GET.get("format") == "csv":
-        if found.unknown:
-            raise Http404(f"There is no CSV, because nobody can tell what it would hold: {found.why_not}.")
-        return rows_file(cells, name=f"use-map-{slug}", ending="csv", columns=EXPORTED, about=[cluster])
-    if request.GET.get("format") == "json":
-        beside = BesideRows.of(cluster)
-        return JsonResponse(
-            {
-                "show": kind,
-                "days": None if kind == CONFIGURED else days,
-                "cells": None if found.unknown else [*map(beside.named, cells)],
-                "whole": found.whole,
-                "unknown": found.unknown,
-                "why_not": found.why_not,
-                "caveats": beside.caveats,
-            }
-        )
+    if request.GET.get("format") in ("csv", "json"):
+        return _file(request, cluster, kind, days)
+    found = shown_map(cluster, kind=kind, days=days)
     context = _shared(request, cluster, found.load, kind, days) | {
         "found": found,
         "numbers": _NUMBERS[kind],
@@ -90,6 +75,29 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         "rows": [_row(cluster, found, place, _NUMBERS[kind]) for place in range(len(found.rows))],
     }
     return render_page(request, "browse/insights/use_map.html", None, context, section="insights")
+
+
+def _file(request: HttpRequest, cluster: Cluster, kind: str, days: int) -> HttpResponseBase:
+    found = use_map(cluster, kind=kind, days=days)
+    cells = (dict(zip(EXPORTED, each, strict=True)) for each in found.every)
+    if request.GET["format"] == "csv":
+        if found.unknown:
+            raise Http404(f"There is no CSV, because nobody can tell what it would hold: {found.why_not}.")
+        return rows_file(
+            cells, name=f"use-map-{cluster.slug}", ending="csv", columns=EXPORTED, about=[cluster]
+        )
+    beside = BesideRows.of(cluster)
+    return JsonResponse(
+        {
+            "show": kind,
+            "days": None if kind == CONFIGURED else days,
+            "cells": None if found.unknown else [*map(beside.named, cells)],
+            "whole": found.whole,
+            "unknown": found.unknown,
+            "why_not": found.why_not,
+            "caveats": beside.caveats,
+        }
+    )
 
 
 def _shared(
