@@ -274,8 +274,17 @@ def has_expired(approval: Approval, change: Change) -> bool:
 
     What has been begun is finished under the approvals that it began with.
     """
+    return _is_too_old(approval, change) and not change.has_effects
+
+
+def may_have_expired(change: Change) -> bool:
+    """Return whether `has_expired` looks at what was written of the change, to tell it of one of its approvals."""
+    return any(_is_too_old(approval, change) for approval in change.approvals.all())
+
+
+def _is_too_old(approval: Approval, change: Change) -> bool:
     oldest = _oldest_that_counts()
-    return oldest is not None and approval.at < oldest and change.state in _EXPIRES and not change.has_effects
+    return oldest is not None and approval.at < oldest and change.state in _EXPIRES
 
 
 def given_by(user: User) -> QuerySet[Approval]:

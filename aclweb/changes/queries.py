@@ -11,7 +11,16 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import (
+    Count,
+    Exists,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+    prefetch_related_objects,
+)
 
 from aclweb.accounts import access
 from aclweb.accounts.models import User
@@ -313,17 +322,14 @@ def inbox(user: User, cluster: Cluster | None = None, tab: str = "waiting") -> I
     An unknown tab is read as the first.
     """
     tab = tab if tab in TABS else TABS[0]
-    every = changes_of(user, cluster).select_related("cluster", "author").order_by("-pk")
-    every = every.prefetch_related("approvals", "items")
-    mine = every.filter(author=user)
-    waits = _waiting_for(user, every)
-    counts = {"waiting": len(waits), "mine": mine.count(), "all": every.count()}
-    listed = waits if tab == "waiting" else mine if tab == "mine" else every
-    mine_to_decide = {change.pk for change in waits}
-    rows = LazyRows(
-        counts[tab],
-        lambda start, stop: [_row(change, change.pk in mine_to_decide) for change in listed[start:stop]],
-    )
+    every = changes_of(user, cluster)
+    mine, waiting = every.filter(author=user), _waiting_among(user, every)
+    listed = {"waiting": waiting, "mine": mine, "all": every}[tab]
+    counts = {
+        "waiting": waiting.count(),
+        **every.aggregate(mine=Count("pk", filter=Q(author=user)), all=Count("pk")),
+    }
+    rows = LazyRows(counts[tab], lambda start, stop: _rows(listed, waiting, start, stop))
     return Inbox(tab=tab, rows=rows, counts=counts)
 
 
@@ -518,17 +524,25 @@ def waiting_for(user: User) -> QuerySet[Change]:
 
     One query answers for all of them, so that every page can count the first hundred.
     """
-    return _asked_of(user, Change.objects.all()).filter(policy.within_rights(user)).order_by()
+    return _waiting_among(user, Change.objects.all()).order_by()
 
 
-def _asked_of(user: User, every: QuerySet[Change]) -> QuerySet[Change]:
-    """Return those of these changes that others wrote and this person has not approved."""
+def _waiting_among(user: User, every: QuerySet[Change]) -> QuerySet[Change]:
+    """Return those of these changes that others wrote, and that this person may approve and has not approved."""
     given = policy.given_by(user).values("change")
-    return every.filter(state=Change.State.IN_REVIEW).exclude(author=user).exclude(pk__in=given)
+    asked = every.filter(state=Change.State.IN_REVIEW).exclude(author=user).exclude(pk__in=given)
+    return asked.filter(policy.within_rights(user))
 
 
-def _waiting_for(user: User, every: QuerySet[Change]) -> list[Change]:
-    return [change for change in _asked_of(user, every) if policy.may_approve(change, user)[0]]
+def _rows(listed: QuerySet[Change], waiting: QuerySet[Change], start: int, stop: int) -> list[InboxRow]:
+    """Return so many of the listed changes, newest first. waiting: those that wait for the person who looks."""
+    changes = list(
+        listed.select_related("cluster", "author").prefetch_related("approvals").order_by("-pk")[start:stop]
+    )
+    # Whether an approval is too old to count depends on what was written; few are so old.
+    prefetch_related_objects([each for each in changes if policy.may_have_expired(each)], "items")
+    for_me = set(waiting.filter(pk__in=[each.pk for each in changes]).values_list("pk", flat=True))
+    return [_row(change, change.pk in for_me) for change in changes]
 
 
 def _row(change: Change, waits_for_me: bool) -> InboxRow:

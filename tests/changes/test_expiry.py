@@ -10,6 +10,7 @@ from django.utils import timezone
 from aclweb.changes import queries, review
 from aclweb.changes.models import Approval, Change, ChangeError, ChangeItem
 from aclweb.changes.rollout import run as rollout
+from tests.builders import allow
 from tests.changes.conftest import WISH
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +69,17 @@ def test_one_of_two_approvals_that_has_expired_is_given_again(cluster, ask, ada,
     change = review.approve(change=change, reviewer=ben)
     change = review.approve(change=change, reviewer=dot)
     assert change.state == Change.State.QUEUED
+
+
+def test_a_list_counts_old_approvals_of_what_has_been_begun_alone(approved, ada):
+    begun, waiting = approved(WISH), approved(allow("User:x", "READ", "orders"))
+    ChangeItem.objects.filter(change=begun).update(evidence={"sent": 1})
+
+    given = {row.change: row.approvals_given for row in queries.inbox(ada, tab="mine").rows}
+    let_pass(days=30)
+    later = {row.change: row.approvals_given for row in queries.inbox(ada, tab="mine").rows}
+
+    assert (given, later) == ({begun: 1, waiting: 1}, {begun: 1, waiting: 0})
 
 
 def test_what_has_been_begun_is_finished_under_its_approval(approved):
