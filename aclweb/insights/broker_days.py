@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
@@ -37,7 +39,7 @@ def broker_days(load: Load) -> Sequence[LoggedDay]:
     """Return the days of all brokers of a load; one query, and none for a load that was asked before."""
     known: Sequence[LoggedDay] | None = getattr(load, _KNOWN, None)
     if known is None:
-        known = _read(load, Q())
+        known = _read({load: Q()})[load]
         setattr(load, _KNOWN, known)
     return known
 
@@ -58,27 +60,47 @@ def late_days(load: Load, last: date, since: date) -> Sequence[LoggedDay]:
     return rows
 
 
+def read_late_days(loads: Collection[Load]) -> None:
+    """Read what `late_days` returns of several loads in one query, so that none is needed for each."""
+    since = {
+        load: load.last_at.date() - timedelta(days=_READ_DAYS) for load in loads if load.last_at is not None
+    }
+    missing = {load: begin for load, begin in since.items() if _known_since(load, begin) is None}
+    for load, rows in _read_since(missing).items():
+        setattr(load, _LATELY, (missing[load], rows))
+
+
 def _kept_since(load: Load, since: date) -> Sequence[LoggedDay]:
     """Return the days of each broker from `since` on, and the earlier ones of brokers without any; kept in memory."""
+    known = _known_since(load, since)
+    return known if known is not None else _read_since({load: since})[load]
 
-    def read() -> Sequence[LoggedDay]:
-        lately = LogDay.objects.filter(load=load, day__gte=since)
-        return _read(load, Q(day__gte=since) | ~Q(broker__in=lately.values("broker")))
 
-    retired = retired_stamp(load)
-    if retired is None:
-        return read()
-    # The time is part of it: a database that was put back gives numbers out again.
-    question = (load.pk, load.loaded_at, retired, since)
+def _known_since(load: Load, since: date) -> Sequence[LoggedDay] | None:
     with _lock:
-        known = _kept.get(question)
-    if known is None:
-        known = read()
-        with _lock:
-            _kept[question] = known
-            while len(_kept) > 1 and sum(map(len, _kept.values())) > _MOST_KEPT:
-                _kept.popitem(last=False)
-    return known
+        return _kept.get(_question(load, since))
+
+
+def _read_since(wanted: Mapping[Load, date]) -> Mapping[Load, Sequence[LoggedDay]]:
+    """Return what `_kept_since` does of each load, and keep it; one query."""
+    found = _read({load: _since(load, begin) for load, begin in wanted.items()})
+    with _lock:
+        for load, rows in found.items():
+            if retired_stamp(load) is not None:
+                _kept[_question(load, wanted[load])] = rows
+        while len(_kept) > 1 and sum(map(len, _kept.values())) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return found
+
+
+def _since(load: Load, since: date) -> Q:
+    lately = LogDay.objects.filter(load=load, day__gte=since)
+    return Q(day__gte=since) | ~Q(broker__in=lately.values("broker"))
+
+
+def _question(load: Load, since: date) -> Hashable:
+    # The time is part of it: a database that was put back gives numbers out again.
+    return load.pk, load.loaded_at, retired_stamp(load), since
 
 
 def with_retired(loads: QuerySet[Load]) -> QuerySet[Load, Any]:
@@ -134,8 +156,14 @@ def days_with_gone(load: Load, last: date, since: date) -> Iterator[BrokerDay]:
     )
 
 
-def _read(load: Load, wanted: Q) -> Sequence[LoggedDay]:
-    said = RetiredBroker.objects.filter(cluster=load.cluster_id, broker=OuterRef("broker"))
-    days = LogDay.objects.filter(wanted, load=load).annotate(gone=Subquery(said.values("since")[:1]))
-    columns = ("broker", "day", "hours", "permit_hours", "lines", "permits", "gone")
-    return [LoggedDay(*row) for row in days.values_list(*columns)]
+def _read(wanted: Mapping[Load, Q]) -> dict[Load, Sequence[LoggedDay]]:
+    """Return the days that are wanted of each load; one query."""
+    found: dict[int, list[LoggedDay]] = {load.pk: [] for load in wanted}
+    if found:
+        said = RetiredBroker.objects.filter(cluster=OuterRef("load__cluster"), broker=OuterRef("broker"))
+        any_of = reduce(or_, (Q(load=load) & days for load, days in wanted.items()))
+        days = LogDay.objects.filter(any_of).annotate(gone=Subquery(said.values("since")[:1]))
+        columns = "load", "broker", "day", "hours", "permit_hours", "lines", "permits", "gone"
+        for load_key, *row in days.values_list(*columns):
+            found[load_key].append(LoggedDay(*row))
+    return {load: found[load.pk] for load in wanted}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in, why_permits_lack
@@ -77,10 +77,21 @@ def unused_acls(cluster: Cluster, load: Load | None, evidence: Evidence) -> Quer
     here = StoredAcl.objects.filter(stored_in_force(cluster.revision_id), cluster=cluster)
     if load is None or evidence.start is None:
         return here.none()
-    # One that settles nothing may still keep a default from deciding.
-    used = AclUse.objects.filter(Q(requests__gt=0) | Q(needed__gt=0), load=load).values("key")
+    used = AclUse.objects.filter(_SETTLES, load=load).values("key")
     found = here.filter(permission_type__in=evidence.claimable()).exclude(key__in=used)
     return found.exclude(_younger(evidence.start))
+
+
+def shown_unused(load: Load, evidence: Evidence) -> Q:
+    """Return the condition for `unused_acls` on some of the ACLs in force, whose keys are looked up one by one."""
+    if evidence.start is None:
+        return Q(pk__in=())
+    used = AclUse.objects.filter(_SETTLES, load=load, key=OuterRef("key"))
+    return Q(permission_type__in=evidence.claimable()) & ~_younger(evidence.start) & ~Q(Exists(used))
+
+
+# One that settles nothing may still keep a default from deciding.
+_SETTLES = Q(requests__gt=0) | Q(needed__gt=0)
 
 
 def unused_count(cluster: Cluster, load: Load | None, evidence: Evidence) -> int | None:

@@ -12,9 +12,14 @@ from html import unescape
 import pytest
 
 from aclweb.accounts.models import Grant, Role
+from aclweb.acl.notation import binding_key
 from aclweb.insights import pairs
+from aclweb.insights.current import current_load
 from aclweb.insights.load import load
+from aclweb.insights.models import AclUse
+from aclweb.insights.unused import evidence_of, unused_acls
 from aclweb.insights.use_beside import use_beside
+from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow
 from tests.fake_cluster import FakeCluster
@@ -164,6 +169,84 @@ def test_an_acl_that_was_removed_after_the_load_is_not_there(both, give, page_of
         [row[key] for key in ("resource_name", "relation", "here", "here_permitted", "there")] for row in rows
     ]
     assert told == [["payments.", "there", "absent", None, "used"]], "the other is on neither cluster"
+
+
+def some_uses(seed, bindings):
+    chance = random.Random(seed)
+    return [
+        use(each, requests=chance.choice([0, 1, 1, 5, 900]), needed=chance.choice([0, 3]))
+        for each in bindings
+        if chance.random() < 0.7
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("most", [2, None])
+def test_acls_are_judged_as_one_after_the_other(both, give, seed, most):
+    give(
+        here_facts={"usage": some_uses(seed, BINDINGS)},
+        there_facts={
+            "usage": some_uses(seed + 100, THERE),
+            **({"files": REFUSALS_ONLY} if seed == 3 else {}),
+        },
+    )
+    if seed == 2:
+        # What is new since the first reading, and within the days of the log, may be needed yet.
+        sync(both[0], client=FakeCluster([*BINDINGS[1:], THERE[2]], topics=["orders"], groups=[]))
+    for cluster in both:
+        cluster.refresh_from_db()
+
+    found = use_beside(*both, kind="acls", days=None, most=most)
+
+    told = []
+    for cluster in both:
+        load = current_load(cluster)
+        used = {each.key: each for each in AclUse.objects.filter(load=load, requests__gt=0)}
+        compared = sorted(used, key=lambda key: (-used[key].requests, key))[:most]
+        idle = set(unused_acls(cluster, load, evidence_of(load)).values_list("key", flat=True))
+        there_now = {binding_key(each) for each in in_force(cluster).index}
+        told.append((used, compared, idle, there_now))
+    expected = {}
+    for key in {key for _, compared, _, there_now in told for key in compared}:
+        if not any(key in there_now for *_, there_now in told):
+            continue
+        states = [
+            "absent"
+            if key not in there_now
+            else "used"
+            if key in compared
+            else "idle"
+            if key in idle
+            else "unknown"
+            for _, compared, idle, there_now in told
+        ]
+        if {"used", "unknown"} & {*states}:
+            expected[key] = states
+    assert {row.name: [row.here.state, row.there.state] for row in found.rows} == expected
+    assert len(expected) >= 2
+    requests = [
+        sum(used[row.name].requests for used, compared, *_ in told if row.name in compared)
+        for row in found.rows
+    ]
+    assert requests == sorted(requests, reverse=True)
+    assert found.here.whole == (len(told[0][0]) == len(told[0][1]))
+
+
+def test_a_kept_comparison_of_acls_is_not_shown_once_anything_of_it_moved(both, give, page_of, settings):
+    only_first = {"usage": [use(BINDINGS[0], requests=9)]}
+    give(here_facts=only_first, there_facts=only_first)
+    for _ in range(2):
+        assert "1 ACL in use on both, 0 only on test-eu" in page_of("&what=acls")
+
+    sync(both[1], client=FakeCluster(THERE[1:], topics=["orders"], groups=[]))
+    assert "0 ACLs in use on both, 1 only on test-eu" in page_of("&what=acls")
+
+    uses = {"usage": [use(each, requests=9) for each in BINDINGS[:2]]}
+    give(here_facts=uses, there_facts=only_first)
+    assert "0 ACLs in use on both, 2 only on test-eu" in page_of("&what=acls")
+
+    settings.ACLWEB_UNUSED_DAYS = 90
+    assert "1 only on test-eu, 0 only on test-us; of 1 nobody can tell" in page_of("&what=acls")
 
 
 def test_acls_are_compared_by_all_their_parts(both, give, page_of):

@@ -282,7 +282,7 @@ def test_an_acl_on_an_empty_prefix_is_of_no_prefix_and_not_of_the_others(read_cl
     assert use_map(read_cluster, kind="configured", days=30).every == (("User:bob", "*", 1),)
 
 
-def test_what_is_configured_is_of_the_prefix_of_each_name_however_names_follow_each_other(read_cluster):  # noqa: F811
+def test_what_is_configured_is_of_the_prefix_of_each_name(read_cluster):  # noqa: F811
     chance = random.Random(3)
     acls = {
         allow(

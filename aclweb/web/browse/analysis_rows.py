@@ -46,7 +46,7 @@ def shown_rows(of: Analysis, table: ResultTable, rows: Iterable[AnalysisRow]) ->
         for each in found
         for key in each[column.name]
     }
-    acls = acls_of(of.cluster, keys) if keys else {}
+    acls = acls_of([of.cluster], keys) if keys else {}
     clusters = of.cluster_names if JOBS[of.job].beside else {}
     return [
         ShownRow(

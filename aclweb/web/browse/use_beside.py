@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,12 @@ from aclweb.insights.use_beside import (
     TOPICS,
     Beside,
     Compared,
+    ComparedRows,
     OnSide,
     use_beside,
 )
 from aclweb.insights.window import WINDOWS
 from aclweb.inventory.current import BINDING_COLUMNS
-from aclweb.inventory.models import Cluster
 from aclweb.web.browse.acl_filters import Choice, with_field, without
 from aclweb.web.browse.insight_tabs import head
 from aclweb.web.shell import links
@@ -80,13 +80,11 @@ class ShownRow:
 @require_GET
 def index(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Show two clusters beside each other: `?other=` names the second, `?what=` and `?days=` what is compared."""
-    cluster = access.cluster_or_404(request.user, slug)
+    cluster, visible = access.cluster_among_visible(request.user, slug)
     asked = request.GET
     kind = asked["what"] if asked.get("what") in KINDS else TOPICS
     days = asked["days"] if asked.get("days") in DAYS else _USUAL
-    others = [
-        each for each in access.visible_clusters(request.user).order_by("name") if each.pk != cluster.pk
-    ]
+    others = [each for each in visible if each.pk != cluster.pk]
     context: dict[str, Any] = {
         "cluster": cluster,
         "tab": "use",
@@ -138,7 +136,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
 
 
-def _result(found: Beside, kind: str, rows: Sequence[Compared], asked: QueryDict) -> dict[str, Any]:
+def _result(found: Beside, kind: str, rows: ComparedRows, asked: QueryDict) -> dict[str, Any]:
     page = page_of(rows, page_asked(asked), settings.ACLWEB_PAGE_SIZE)
     words = {
         ONLY_HERE: f"Only {found.here.cluster.name}",
@@ -172,20 +170,21 @@ def _result(found: Beside, kind: str, rows: Sequence[Compared], asked: QueryDict
     }
 
 
-def _asked_rows(found: Beside, kind: str, asked: QueryDict) -> Sequence[Compared]:
+def _asked_rows(found: Beside, kind: str, asked: QueryDict) -> ComparedRows:
     shown, part = asked.get("show", ""), asked.get("q", "").casefold()
-    return [
-        row
-        for row in found.rows
-        if (shown not in RELATIONS or row.relation == shown)
-        # An ACL has no name to look in.
-        and (not part or kind == ACLS or part in row.name.casefold())
-    ]
+    rows = found.rows
+    if shown in RELATIONS:
+        rows = rows.only(relation == shown for relation in rows.relations)
+    # An ACL has no name to look in.
+    if part and kind != ACLS:
+        rows = rows.only(part in name.casefold() for name in rows.names)
+    return rows
 
 
 def _shown(found: Beside, kind: str, page: Page[Compared]) -> list[ShownRow]:
     clusters = (found.here.cluster, found.there.cluster)
-    acls = _acls(clusters, [row.name for row in page.object_list]) if kind == ACLS else {}
+    # Each is in force on one of the clusters, and a key stands for the same ACL on any.
+    acls = acls_of(clusters, [row.name for row in page.object_list]) if kind == ACLS else {}
     address = {
         TOPICS: lambda cluster, name: links.resource(cluster, ResourceType.TOPIC, name),
         PRINCIPALS: links.principal,
@@ -197,15 +196,7 @@ def _shown(found: Beside, kind: str, page: Page[Compared]) -> list[ShownRow]:
     ]
 
 
-def _acls(clusters: Sequence[Cluster], keys: Sequence[str]) -> dict[str, AclBinding]:
-    """Return the ACLs of these keys; each is in force on one of the clusters."""
-    here, there = clusters
-    found = acls_of(here, keys)
-    missing = [key for key in keys if key not in found]
-    return found | (acls_of(there, missing) if missing else {})
-
-
-def _told(found: Beside, kind: str, rows: Sequence[Compared]) -> Iterator[dict[str, Any]]:
+def _told(found: Beside, kind: str, rows: ComparedRows) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file.
 
     What nobody can tell is null; so is a number of what is absent, and the one that is not of an ACL's permission.
@@ -213,7 +204,7 @@ def _told(found: Beside, kind: str, rows: Sequence[Compared]) -> Iterator[dict[s
     clusters = (found.here.cluster, found.there.cluster)
     for start in range(0, len(rows), _EXPORTED_AT_ONCE):
         some = rows[start : start + _EXPORTED_AT_ONCE]
-        acls = _acls(clusters, [row.name for row in some]) if kind == ACLS else {}
+        acls = acls_of(clusters, some.names) if kind == ACLS else {}
         for row in some:
             named = acls[row.name].as_dict() if kind == ACLS else {"name": row.name}
             values = (row.relation, *_values(row.here), *_values(row.there))
