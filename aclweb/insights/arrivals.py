@@ -7,7 +7,7 @@ the 23 days before, and earlier than that. Where permits are not logged, nobody 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.db.models import F, Max, Min, Q, Sum
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.logged import NO_PERMITS
+from aclweb.insights.kept import KeptOfLoads
 from aclweb.insights.models import Load
 from aclweb.insights.requests import requests_of
 from aclweb.insights.unused import why_permits_lack_since
@@ -63,7 +64,7 @@ class Arrivals:
 
 
 def arrivals(load: Load) -> Arrivals | None:
-    """Return who is new or back, None where the log has no times; at most three queries."""
+    """Return who is new or back, None where the log has no times; at most three queries, two of them once a load."""
     if load.first_at is None or load.last_at is None:
         return None
     if not load.permits_seen:
@@ -75,6 +76,16 @@ def arrivals(load: Load) -> Arrivals | None:
         return Arrivals(None, None, None, why_not, why_not)
     before = begins_at - timedelta(days=QUIET_DAYS)
     doubt = why_permits_lack_since(load, max(before, _midnight(load.first_at)))
+    found = _kept.get(load)
+    if found is None:
+        found = _arrivals(load, begins_at, before)
+        _kept.keep(load, found)
+    return replace(found, doubt=doubt)
+
+
+def _arrivals(load: Load, begins_at: datetime, before: datetime) -> Arrivals:
+    """Return who is new since the begin of the seven days, or back since that of the days before; but for doubts."""
+    assert load.first_at is not None
     is_new, is_back = Q(begun__gte=begins_at), Q(month=F("week"), whole__gt=F("month"))
     may_be_back = load.first_at < before
     either = list(_by(load, "request__principal").filter(is_new | is_back if may_be_back else is_new))
@@ -95,8 +106,10 @@ def arrivals(load: Load) -> Arrivals | None:
         hosts=_arrived(hosts, is_cut=len(pairs) > MOST_HOSTS),
         back=back,
         why_not_back=why_not_back,
-        doubt=doubt,
     )
+
+
+_kept: KeptOfLoads[Arrivals] = KeptOfLoads(64)
 
 
 def _by(load: Load, *columns: str) -> Any:

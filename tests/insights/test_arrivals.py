@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from aclweb.insights.arrivals import SHOWN, arrivals
+from aclweb.insights.models import Load
 from tests.insights.results import FIRST, LAST, file, log_days, request
 
 DAY = timedelta(days=1)
@@ -59,6 +60,18 @@ def test_new_is_what_no_earlier_record_has_and_back_is_after_a_silence(given):
     assert names(found.hosts) == [("User:known", "10.0.0.9")], "those of a new principal are not told again"
     assert names(found.back) == ["User:back"]
     assert (found.why_not, found.why_not_back, found.doubt) == ("", "", "")
+
+
+def test_what_is_new_is_worked_out_once_for_a_load_and_anew_for_the_next(
+    given, django_assert_max_num_queries
+):
+    first = told(given, LONG_AGO, asked("User:new", 0), asked("User:known", 0, 7))
+    load = Load.objects.get(current=True)
+    with django_assert_max_num_queries(1):
+        assert arrivals(load) == first
+
+    second = told(given, LONG_AGO, asked("User:other", 0), asked("User:known", 0, 7))
+    assert (names(first.principals), names(second.principals)) == (["User:new"], ["User:other"])
 
 
 def test_a_log_that_is_too_short_cannot_tell(given):
