@@ -5,9 +5,13 @@ A right is one operation on one name. Only what an ACL names counts, so Describe
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from operator import or_
 
 from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged.proposal import Used
@@ -73,8 +77,6 @@ class HeldRights:
             kind = each.kind
             bits = [(operation, 1 << operation.code) for operation in each.operations]
             for name, mask in each:
-                if not mask:
-                    continue
                 for operation, bit in bits:
                     if mask & bit:
                         yield HeldRight(kind, name, operation, self._lines.get((kind, name, operation), 0))
@@ -161,43 +163,89 @@ def rights_of(
 
 
 class _Masks:
-    """For each name of a type the operations that some ALLOWs name, as bits; beside each other, in their order."""
+    """For each name of a type the operations that some ALLOWs name, as bits.
+
+    Names of the same bits beside each other are one stretch: few ACLs make few of these, however many names there are.
+    """
 
     def __init__(self, kind: ResourceType, names: SortedNames, settings: AuthorizerSettings) -> None:
         self.kind, self.operations = kind, sorted(operations_of(kind, settings), key=lambda each: each.code)
         self._names, self._settings = names, settings
         self._asked = sum(1 << operation.code for operation in self.operations)
-        self._masks = [0] * len(names)
-
-    def __iter__(self) -> Iterator[tuple[str, int]]:
-        return zip(self._names, self._masks, strict=True)
+        # Where the bits of an ALLOW begin to count, and where they end.
+        self._begins: dict[int, list[int]] = {}
+        self._ends: dict[int, list[int]] = {}
 
     def add(self, binding: AclBinding) -> None:
         """Take what one ALLOW names."""
         bits = self._asked if binding.operation is Operation.ALL else 1 << binding.operation.code
-        masks = self._masks
-        for place in self._names.places_under(binding, self._settings):
-            masks[place] |= bits
+        for start, end in _stretches(self._names.places_under(binding, self._settings)):
+            self._begins.setdefault(start, []).append(bits)
+            self._ends.setdefault(end, []).append(bits)
+
+    @computed_once
+    def _steps(self) -> tuple[list[int], list[int]]:
+        """The places at which stretches begin, in order, and the bits of each stretch up to the next; 0 before all."""
+        starts = sorted({*self._begins, *self._ends})
+        counting: Counter[int] = Counter()
+        masks = []
+        for start in starts:
+            counting.update(self._begins.get(start, ()))
+            counting.subtract(self._ends.get(start, ()))
+            masks.append(reduce(or_, (bits for bits, number in counting.items() if number), 0))
+        return starts, masks
+
+    def _stretched(self) -> Iterator[tuple[int, int, int]]:
+        """Yield start, end and bits of each stretch that has any."""
+        starts, masks = self._steps
+        for (start, end), mask in zip(pairwise(starts), masks, strict=False):
+            if mask:
+                yield start, end, mask
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        """Yield the names with any bits, in order, and these."""
+        for start, end, mask in self._stretched():
+            for place in range(start, end):
+                yield self._names.names[place], mask
 
     def held(self, places: Iterable[tuple[int, _Place]]) -> list[_Place]:
         """Return those of these rights, each with where its name is, that they name and brokers ask for."""
-        masks, bits = self._masks, {operation: 1 << operation.code for operation in self.operations}
-        return [right for place, right in places if masks[place] & bits.get(right[2], 0)]
+        bits = {operation: 1 << operation.code for operation in self.operations}
+        return [right for place, right in places if self._at(place) & bits.get(right[2], 0)]
+
+    def _at(self, place: int) -> int:
+        starts, masks = self._steps
+        step = bisect_right(starts, place) - 1
+        return masks[step] if step >= 0 else 0
 
     @property
     def total(self) -> int:
         """How many rights there are, of operations that brokers ask for."""
-        return sum((mask & self._asked).bit_count() * number for mask, number in Counter(self._masks).items())
+        return sum((mask & self._asked).bit_count() * (end - start) for start, end, mask in self._stretched())
 
     @property
     def every(self) -> int:
         """How many rights there are."""
-        return sum(mask.bit_count() * number for mask, number in Counter(self._masks).items())
+        return sum(mask.bit_count() * (end - start) for start, end, mask in self._stretched())
 
     def without(self, others: _Masks) -> int:
         """Return how many of the rights others of the same names lack."""
-        pairs = Counter(zip(self._masks, others._masks, strict=True))
-        return sum((mask & ~other).bit_count() * number for (mask, other), number in pairs.items())
+        starts = sorted({*self._steps[0], *others._steps[0]})
+        return sum(
+            (self._at(start) & ~others._at(start)).bit_count() * (end - start)
+            for start, end in pairwise(starts)
+        )
+
+
+def _stretches(places: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """Return where places beside each other begin and end (excluded); places: in order."""
+    if not places:
+        return ()
+    if isinstance(places, range):
+        return ((places.start, places.stop),)
+    begins = (place for before, place in pairwise((-2, *places)) if before + 1 < place)
+    ends = (before + 1 for before, place in pairwise((*places, places[-1] + 2)) if before + 1 < place)
+    return zip(begins, ends, strict=True)
 
 
 def _masks_by_type(
