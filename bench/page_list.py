@@ -28,14 +28,15 @@ _LARGER = {
 class State:
     """One page in one state.
 
-    posted: the fields of its form, where it is sent; anew: whether all kept answers are forgotten before each request,
-    as for whoever is the first to ask. queries, kib (of HTML): the most that it may take; 12 and 50 are the goal, and
-    more is known to be missed.
+    posted: the fields of its form, where it is sent; is_part: whether it is the part of a page that htmx asks for;
+    anew: whether all kept answers are forgotten before each request, as for whoever is the first to ask. queries, kib
+    (of HTML): the most that it may take; 12 and 50 are the goal, and more is known to be missed.
     """
 
     title: str
     address: Address
     posted: Mapping[str, Any] | None = None
+    is_part: bool = False
     anew: bool = False
     queries: int = 12
     kib: int = 50
@@ -110,6 +111,8 @@ def _states(made: Subjects) -> Iterator[State]:
     for tab in ("access", "names", "seen", "denials", "traffic"):
         yield State(f"principal: {tab}", of("principal/", name=principal, tab=tab))
         yield State(f"User:*: {tab}", of("principal/", name="User:*", tab=tab))
+    # A part of the first tab, which asks for it by itself.
+    yield State("principal: what it did", of("principal/beside/", name=principal), is_part=True)
     for part in ("only-first", "only-second", "other-hosts", "both"):
         yield State(
             f"principals compared: {part}",
@@ -141,7 +144,8 @@ def _lists(of: Any, page_to: Any, topic: Any, made: Subjects) -> Iterator[State]
     yield State("names to choose from", of("choose/", field="topic", back="home", topic="nl."))
 
     yield State("principals", of("principals/", page=page_to(20)))
-    for sort in ("-reads", "-writes", "-last-seen", "-denials"):
+    yield State("menu of a principal", of("principals/one/", name=lambda: random.choice(made.principals)))
+    for sort in ("-reads", "-writes", "-administers", "-last-seen", "-denials"):
         yield State(f"principals by {sort}", of("principals/", sort=sort))
     for mark in ("orphaned", "never-seen", "denied", "writes-all", "reads-all"):
         yield State(f"principals {mark}", of("principals/", show=mark))

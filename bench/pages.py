@@ -217,7 +217,8 @@ def _asked(browser: Any, state: State, wrong: list[str]) -> tuple[float, int]:
     address, form = state.address(), state.posted
     idle.use()
     begun = time.process_time()
-    answer = browser.get(address) if form is None else browser.post(address, form, follow=True)
+    part = {"HX-Request": "true"} if state.is_part else {}
+    answer = browser.get(address, headers=part) if form is None else browser.post(address, form, follow=True)
     seconds = time.process_time() - begun
     if answer.status_code != 200:
         wrong.append(f"{address} answered {answer.status_code}.")

@@ -54,6 +54,9 @@ class PrincipalSerializer(serializers.Serializer[ListedPrincipal]):
         help_text="Topics that it can read by effect of all ACLs; null where nobody knows which exist.",
     )
     topics_written = serializers.IntegerField(allow_null=True)
+    topics_administered = serializers.IntegerField(
+        allow_null=True, help_text="Topics with which it can do Alter, AlterConfigs or Delete."
+    )
     first_seen = serializers.DateTimeField(
         allow_null=True, help_text="Its first request in the log, on the brokers' clocks."
     )

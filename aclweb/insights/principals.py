@@ -87,6 +87,7 @@ class ListedPrincipal:
             "is_super_user": self.is_super_user,
             "topics_read": self.reach.reads if self.reach else None,
             "topics_written": self.reach.writes if self.reach else None,
+            "topics_administered": self.reach.administers if self.reach else None,
             "first_seen": use.first_at.isoformat() if use else None,
             "last_seen": use.last_at.isoformat() if use else None,
             "permitted": permitted or (0 if self.has_permits else None),
@@ -463,6 +464,9 @@ _SORTS: Mapping[str, Callable[[_Facts, str], Any]] = {
     "denies": lambda facts, principal: facts.view.loaded.denies_by_principal[principal],
     "reads": lambda facts, principal: facts.reaches.of(principal).reads if facts.reaches else None,
     "writes": lambda facts, principal: facts.reaches.of(principal).writes if facts.reaches else None,
+    "administers": lambda facts, principal: (
+        facts.reaches.of(principal).administers if facts.reaches else None
+    ),
     "last-seen": lambda facts, principal: use.last_at if (use := facts.logged.get(principal)) else None,
     "denials": lambda facts, principal: use.denied_7 if (use := facts.logged.get(principal)) else 0,
 }

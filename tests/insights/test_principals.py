@@ -193,9 +193,9 @@ def test_everywhere_is_by_effect_and_not_by_the_text_of_an_acl(read_cluster):
     rows = by_name(listed_principals(read_cluster))
 
     assert rows["User:each"].marks == (WRITES_ALL,)
-    assert rows["User:each"].reach == TopicReach(1, 2)
+    assert rows["User:each"].reach == TopicReach(1, 2, 1)
     assert rows["User:star"].marks == ()
-    assert rows["User:star"].reach == TopicReach(0, 1)
+    assert rows["User:star"].reach == TopicReach(0, 1, 0)
 
 
 @pytest.mark.parametrize(

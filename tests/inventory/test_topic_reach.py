@@ -10,7 +10,7 @@ from aclweb.acl.model.vocabulary import ANY_USER, Operation, ResourceType
 from aclweb.clusters import Known
 from aclweb.inventory.access.principal import access_of
 from aclweb.inventory.access.spans import joined, length, less
-from aclweb.inventory.access.topic_reach import TopicReach, _Counting, topic_reaches
+from aclweb.inventory.access.topic_reach import ADMINISTERING, TopicReach, _Counting, topic_reaches
 from tests.builders import allow, deny
 from tests.inventory.test_access import view_of
 from tests.random_cases import PRINCIPALS, SCALE, random_name, random_world
@@ -19,9 +19,14 @@ NOBODY = "User:whom-no-acl-names"
 
 
 def by_page(place, principal):
-    counts = access_of(place, principal).counts
-    topic = ResourceType.TOPIC
-    return TopicReach(counts.get((topic, Operation.READ), 0), counts.get((topic, Operation.WRITE), 0))
+    found = access_of(place, principal)
+    topics = [reach for reach in found.resources if reach.resource.resource_type is ResourceType.TOPIC]
+    assert len(found.resources) == found.total
+    return TopicReach(
+        found.counts.get((ResourceType.TOPIC, Operation.READ), 0),
+        found.counts.get((ResourceType.TOPIC, Operation.WRITE), 0),
+        sum(not set(ADMINISTERING).isdisjoint(reach.operations) for reach in topics),
+    )
 
 
 @pytest.mark.half
@@ -91,7 +96,7 @@ def test_hosts_and_ranges_beside_each_other_count_as_on_the_page(seed):
     bindings = [
         dice.choice((allow, deny))(
             dice.choice(("User:bob", "User:eve", ANY_USER)),
-            dice.choice(("READ", "WRITE", "ALL")),
+            dice.choice(("READ", "WRITE", "ALL", "ALTER", "DELETE")),
             dice.choice((*names, "*")),
             host=dice.choice(hosts),
         )
@@ -117,8 +122,8 @@ def test_addresses_beside_each_other_need_no_decision_name_by_name(monkeypatch):
 
     found = topic_reaches(view_of(bindings, topics=["orders", "stock"]))
 
-    assert found.of("User:eve") == TopicReach(0, 1)
-    assert found.of("User:bob") == TopicReach(1, 0)
+    assert found.of("User:eve") == TopicReach(0, 1, 0)
+    assert found.of("User:bob") == TopicReach(1, 0, 0)
 
 
 def test_without_a_list_of_topics_nothing_is_counted():
@@ -133,4 +138,18 @@ def test_super_users_reach_each_topic_that_exists():
 
     found = topic_reaches(view_of([deny("User:admin", "ALL", "*")], settings, topics=["orders", "stock"]))
 
-    assert found.of("User:admin") == TopicReach(2, 2)
+    assert found.of("User:admin") == TopicReach(2, 2, 2)
+
+
+def test_a_topic_with_two_ways_to_administer_it_counts_once():
+    bindings = [
+        allow("User:bob", "DELETE", "orders"),
+        allow("User:bob", "ALTER_CONFIGS", "*"),
+        deny("User:bob", "ALTER_CONFIGS", "stock"),
+        allow("User:eve", "CREATE", "*"),
+    ]
+
+    found = topic_reaches(view_of(bindings, topics=["orders", "pay", "stock"]))
+
+    assert found.of("User:bob") == TopicReach(0, 0, 2)
+    assert found.of("User:eve") == TopicReach(0, 0, 0)

@@ -139,7 +139,9 @@ TABLE: dict[str, Row] = {
     ),
     "mapping": Row(f"{C}mapping/?kind=ssl&names=CN=bob", SEEN),
     "principals": Row(f"{C}principals/", SEEN),
+    "principal-menu": Row(f"{C}principals/one/?name=User:bob", SEEN),
     "principal": Row(f"{C}principal/?name=User:bob", SEEN),
+    "principal-beside": Row(f"{C}principal/beside/?name=User:bob", (302, 404, 302, 302, 302, 302)),
     "principal-compare": Row(f"{C}principal/compare/?name=User:bob&with=User:eve", SEEN),
     "principal-clone": Row(f"{C}principal/clone/?name=User:bob", (302, 404, 403, 200, 200, 200)),
     "principal-offboard": Row(

@@ -82,6 +82,7 @@ PAGES = {
     "the cluster as a resource": "/c/test-eu/resource/?type=CLUSTER&name=kafka-cluster",
     "principals": "/c/test-eu/principals/",
     "a principal": "/c/test-eu/principal/?name=User:dan",
+    "the menu of a principal": "/c/test-eu/principals/one/?name=User:dan",
     "hosts of a principal": "/c/test-eu/principal/?name=User:dan&tab=seen",
     "denials of a principal": "/c/test-eu/principal/?name=User:bob&tab=denials",
     "names of a principal": "/c/test-eu/principal/?name=User:bob&tab=names",

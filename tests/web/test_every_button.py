@@ -69,6 +69,7 @@ STATES = [
     f"{C}/principal/?name=User:bob", f"{C}/principal/?name=User:bob&as_of=1", f"{C}/principal/?name=User:*",
     f"{C}/principal/least-privilege/?name=User:bob",
     f"{C}/principal/?name=User:admin", f"{C}/principal/?name=User:nobody", f"{C}/principals/?q=bob",
+    f"{C}/principals/one/?name=User:bob", f"{C}/principals/?sort=-administers",
     f"{C}/search/", f"{C}/search/?q=o", f"{C}/search/?q=nothing-has-this",
     f"{C}/acls/?permission=DENY", f"{C}/acls/?orphan=1", f"{C}/acls/?text=nothing-has-this", f"{C}/acls/?as_of=1",
     f"{C}/mapping/", f"{C}/mapping/?kind=ssl&names=CN=bob,O=x&rules=RULE:^CN=(.*?),.*$/$1/",

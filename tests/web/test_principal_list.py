@@ -3,17 +3,21 @@
 import csv
 import io
 import json
+import re
 from html import unescape
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from aclweb.clusters import Known
 from aclweb.inventory.sync.run import sync
-from tests.builders import allow
+from aclweb.web.browse.principal_list import STEPS, Share
+from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import given, read_cluster, two_weeks_will_do  # noqa: F401 fixtures
+from tests.insights.results import file
 from tests.insights.test_principals import REQUESTS
 
 URL = "/c/test-eu/principals/"
@@ -124,3 +128,137 @@ def test_a_page_of_many_principals_keeps_to_its_budget(cluster, given, browser):
     assert len(answer.content) <= 50 * 1024
     wide = browser.get(f"{URL}?rows=100&show=reads-all")
     assert wide.status_code == 200
+
+
+def told_in(page):
+    told = page.split('id="principals-told">')[1].split("</p>")[0]
+    return " ".join(re.sub("<[^>]*>", "", told).split())
+
+
+def test_counts_above_the_list_are_those_of_its_filters(logged, browser):
+    answer = browser.get(URL)
+    found = answer.context["found"]
+
+    told = told_in(text_of(answer))
+
+    assert [found.of(mark).count for mark in ("writes-all", "reads-all")] == [1, 1]  # the super user
+    assert told.startswith(f"{found.count} principals: 1 can write to every topic, 1 can read every topic. ")
+    assert (
+        f"{found.of('orphaned').count} are orphaned, {found.of('never-seen').count} never authenticated"
+        in told
+    )
+    assert told.endswith(
+        f"and {found.of('denied').count} were denied something in the last 7 days of the log."
+    )
+
+
+def test_counts_above_the_list_are_of_the_names_with_the_text(logged, browser):
+    told = told_in(text_of(browser.get(f"{URL}?q=strang")))
+
+    assert told.startswith("1 principal: none can write")
+    assert told.endswith("None is orphaned, and 1 was denied something in the last 7 days of the log.")
+    assert told_in(text_of(browser.get(f"{URL}?q=nobody-is-called-so"))) == ""
+
+
+def test_what_nobody_can_count_is_not_counted_above_the_list(cluster, browser):
+    sync(cluster, client=FakeCluster([allow("User:bob", "READ", "orders")]))
+    cluster.topics_listed = Known.UNKNOWN.value
+    cluster.save()
+
+    told = told_in(text_of(browser.get(URL)))
+
+    assert "Which of them can read or write to every topic: cannot tell: " in told
+    assert "were denied lately: cannot tell: no authorizer log has been read." in told
+    assert "none" not in told.casefold().replace("none can", "none")
+
+
+def test_a_log_without_permits_tells_who_was_denied_and_not_who_was_never_seen(given, browser):  # noqa: F811
+    given(requests=REQUESTS, files=[file("broker-1.log", permits=0)])
+
+    told = told_in(text_of(browser.get(URL)))
+
+    assert "2 were denied something in the last 7 days of the log." in told
+    assert "Which are orphaned or never authenticated: cannot tell: " in told
+
+
+@pytest.mark.parametrize(
+    ("count", "topics", "step", "sentence"),
+    [
+        (0, 64, 0, ""),
+        (0, 0, 0, ""),
+        (1, 50_000, 1, ""),
+        (32, 64, 10, ""),
+        (57, 64, 17, ""),
+        (58, 64, 18, "58 of 64 topics"),
+        (49_999, 50_000, STEPS - 1, "49,999 of 50,000 topics"),
+        (64, 64, STEPS, "all 64 topics"),
+    ],
+)
+def test_a_bar_is_full_only_for_every_topic_and_empty_only_for_none(count, topics, step, sentence):
+    share = Share("reads", count, topics)
+
+    assert (share.step, share.sentence) == (step, sentence)
+
+
+def test_a_row_shows_what_its_principal_reads_writes_and_administers(cluster, browser):
+    rights = [
+        allow("User:bob", "READ", "*"),
+        allow("User:bob", "WRITE", "orders"),
+        allow("User:bob", "DELETE", "orders"),
+        deny("User:bob", "READ", "t9"),
+    ]
+    sync(cluster, client=FakeCluster(rights, topics=["orders", *(f"t{number}" for number in range(10))]))
+
+    row = text_of(browser.get(URL)).split("User:bob</a>")[1].split("</tr>")[0]
+
+    assert 'class=reads data-of=18 title="10 of 11 topics">10<' in row
+    assert "class=writes data-of=1>1<" in row
+    assert "class=administers data-of=1>1<" in row
+
+
+def test_any_bar_that_a_row_can_have_is_drawn():
+    sheet = (settings.BASE_DIR / "static/css/browse/principals.css").read_text(encoding="utf-8")
+
+    for step in range(1, STEPS + 1):
+        assert f'[data-of="{step}"] {{ --of: {100 * step // STEPS}%; }}' in sheet
+
+
+def menu_of(browser, name, **headers):
+    answer = browser.get(f"{URL}one/", {"name": name}, headers=headers)
+    return re.findall(
+        r'(?:href|action)="([^"]+)"', text_of(answer).split("reason-foot")[1].split("</div>")[0]
+    )
+
+
+def test_each_row_leads_to_its_menu_which_has_the_actions_of_the_page(logged, ada, signed_in):
+    browser = signed_in(ada)
+    listed = text_of(browser.get(URL))
+    assert 'href="one/?name=User%3Abob">More' in listed
+
+    offered = menu_of(browser, "User:bob")
+    page = text_of(browser.get("/c/test-eu/principal/?name=User:bob"))
+
+    assert offered[0] == "/c/test-eu/principal/?name=User%3Abob"
+    for address in offered[1:]:
+        assert f'"{address}"' in page, address
+    assert {"clone", "offboard", "least-privilege", "compare"} <= {
+        address.split("/principal/")[1].split("/")[0] for address in offered if "/principal/" in address
+    }
+
+
+def test_a_menu_offers_no_draft_to_who_may_not_ask_or_where_no_acl_names_it(logged, ada, cho, signed_in):
+    assert not any(
+        "offboard" in address or "clone" in address for address in menu_of(signed_in(cho), "User:bob")
+    )
+    assert not any("offboard" in address for address in menu_of(signed_in(ada), "User:stranger"))
+    assert signed_in(ada).get(f"{URL}one/").status_code == 404
+
+
+def test_a_menu_in_a_popover_is_a_part_and_alone_a_page(logged, browser):
+    part = text_of(browser.get(f"{URL}one/?name=User:bob", headers={"HX-Request": "true"}))
+    page = text_of(browser.get(f"{URL}one/?name=User:bob"))
+
+    assert "<html" not in part
+    assert 'popovertarget="reason"' in part
+    assert "<html" in page
+    assert 'popovertarget="reason"' not in page

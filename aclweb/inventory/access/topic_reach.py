@@ -1,4 +1,4 @@
-"""How many topics can each principal read and write to, by effect of all ACLs together?
+"""How many topics can each principal read, write to and administer, by effect of all ACLs together?
 
 The same answer as that of a principal's page (`access_of`), for all principals at once. The topics that a pattern
 matches are a span of the sorted names, so what a principal reaches is the spans of its ALLOWs less those of the DENYs,
@@ -28,17 +28,20 @@ from aclweb.clusters import Known
 from aclweb.inventory.access.covered_names import covered
 from aclweb.inventory.access.matrix import Matrix
 from aclweb.inventory.access.principal import pieces
-from aclweb.inventory.access.spans import joined, length, less
+from aclweb.inventory.access.spans import Spans, joined, length, less
 from aclweb.inventory.current import ClusterView
 
-_OPERATIONS = (Operation.READ, Operation.WRITE)
+# To administer a topic is to be able to do at least one of these with it.
+ADMINISTERING = (Operation.ALTER, Operation.ALTER_CONFIGS, Operation.DELETE)
+_OPERATIONS = (Operation.READ, Operation.WRITE, *ADMINISTERING)
 
 
 class TopicReach(NamedTuple):
-    """How many existing topics a principal can read and write to, each from some host at least."""
+    """How many existing topics a principal can read, write to and administer, each from some host at least."""
 
     reads: int
     writes: int
+    administers: int
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ class TopicReaches:
     def of(self, principal: str) -> TopicReach:
         """Return the reach of any principal; super users reach every topic."""
         if principal in self.super_users:
-            return TopicReach(self.topics, self.topics)
+            return TopicReach(self.topics, self.topics, self.topics)
         return self.named.get(principal, self.of_any_user)
 
 
 def topic_reaches(view: ClusterView) -> TopicReaches | None:
-    """Return how many topics each principal can read and write to; None where nobody knows which topics exist."""
+    """Return how many topics each principal reaches; None where nobody knows which topics exist."""
     if view.known(ResourceType.TOPIC) is Known.UNKNOWN:
         return None
     question = ("topic_reaches", view.settings)
@@ -76,6 +79,10 @@ class _Rights:
     denies: list[tuple[int, int]] = field(default_factory=list)
     allows_from: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
     denies_from: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.allows or self.denies or self.allows_from or self.denies_from)
 
 
 @dataclass
@@ -141,9 +148,8 @@ def _add(found: _Of, binding: AclBinding, spans: Sequence[tuple[int, int]]) -> N
     if effect is None or binding.pattern_type is PatternType.UNKNOWN:
         found.is_simple = False
         return
-    for rights, is_about in zip(found.rights, effect, strict=True):
-        if not is_about:
-            continue
+    for place in effect:
+        rights = found.rights[place]
         if binding.host == WILDCARD:
             (rights.denies if binding.is_deny else rights.allows).extend(spans)
         else:
@@ -168,9 +174,9 @@ def leave_no_address(ranges: Iterable[str]) -> bool:
     return all(number >= 1 << bits for bits, number in taken.items())
 
 
-def _effects() -> dict[tuple[Operation, PermissionType], tuple[bool, ...] | None]:
-    """Return for each sort of ACL which of _OPERATIONS it is about; None where nobody can tell."""
-    found: dict[tuple[Operation, PermissionType], tuple[bool, ...] | None] = {}
+def _effects() -> dict[tuple[Operation, PermissionType], tuple[int, ...] | None]:
+    """Return for each sort of ACL the places in _OPERATIONS that it is about; None where nobody can tell."""
+    found: dict[tuple[Operation, PermissionType], tuple[int, ...] | None] = {}
     for operation in Operation:
         for permission in PermissionType:
             shift = {PermissionType.ALLOW: 0, PermissionType.DENY: DENY_SHIFT}.get(permission)
@@ -178,7 +184,9 @@ def _effects() -> dict[tuple[Operation, PermissionType], tuple[bool, ...] | None
                 found[operation, permission] = None
                 continue
             mask = mask_of(operation, permission) >> shift
-            found[operation, permission] = tuple(bool(mask >> asked.code & 1) for asked in _OPERATIONS)
+            found[operation, permission] = tuple(
+                place for place, asked in enumerate(_OPERATIONS) if mask >> asked.code & 1
+            )
     return found
 
 
@@ -199,15 +207,27 @@ class _Counting:
             # Only where no ACL of anybody matches does the default decide.
             self.open = len(patterns.names) - length(joined(patterns.used))
 
+        self.without_own: dict[int, Spans | None] = {}
+
     def of(self, principal: str, own: _Of) -> TopicReach:
         if own.is_simple and self.is_simple:
-            counts = [self._counted(own.rights[place], place) for place in range(len(_OPERATIONS))]
-            if None not in counts:
-                return TopicReach(*(count for count in counts if count is not None))
+            found = [self._reached(own.rights[place], place) for place in range(len(_OPERATIONS))]
+            spans = [each for each in found if each is not None]
+            if len(spans) == len(found):
+                reads, writes, *administering = spans
+                either = joined(one for each in administering for one in each)
+                return TopicReach(*(length(each) + self.open for each in (reads, writes, either)))
         return self._decided(principal, own)
 
-    def _counted(self, own: _Rights, place: int) -> int | None:
-        """Return how many topics one operation reaches; None where ranges of hosts make that too hard."""
+    def _reached(self, own: _Rights, place: int) -> Spans | None:
+        """Return the topics that one operation reaches by ACLs; None where ranges of hosts make that too hard."""
+        if own.is_empty:
+            if place not in self.without_own:
+                self.without_own[place] = self._worked_out(own, place)
+            return self.without_own[place]
+        return self._worked_out(own, place)
+
+    def _worked_out(self, own: _Rights, place: int) -> Spans | None:
         every = self.any_user.rights[place]
         allowed = joined([*self.allows[place], *own.allows]) if own.allows else self.allows[place]
         denied = joined([*self.denies[place], *own.denies]) if own.denies else self.denies[place]
@@ -233,7 +253,7 @@ class _Counting:
                 refusing = [deny for deny in ranges if comes_from(deny, host, self.view.settings)]
                 here = less(here, joined(one for deny in (host, *refusing) for one in denies.get(deny, ())))
             from_hosts += here
-        return length(certain) + length(less(joined(from_hosts), certain)) + self.open
+        return joined([*certain, *from_hosts]) if from_hosts else certain
 
     def _is_range(self, host: str) -> bool:
         return self.view.settings.cidr_hosts and "/" in host
@@ -242,10 +262,10 @@ class _Counting:
         """Return the same, decided as the page of the principal does."""
         matrix = Matrix(self.view)
         mine = [*own.bindings, *self.any_user.bindings]
-        counts = dict.fromkeys(_OPERATIONS, 0)
+        reads = writes = administers = 0
         for names, row in pieces(self.view, matrix, principal, ResourceType.TOPIC, mine):
-            for operation in _OPERATIONS:
-                verdict = row.verdict(operation)
-                if verdict is not None and verdict.is_allowed_somewhere:
-                    counts[operation] += len(names)
-        return TopicReach(counts[Operation.READ], counts[Operation.WRITE])
+            able = {verdict.operation for verdict in row.verdicts if verdict.is_allowed_somewhere}
+            reads += len(names) * (Operation.READ in able)
+            writes += len(names) * (Operation.WRITE in able)
+            administers += len(names) * (not able.isdisjoint(ADMINISTERING))
+        return TopicReach(reads, writes, administers)

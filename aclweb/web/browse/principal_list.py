@@ -13,8 +13,10 @@ from aclweb.accounts import access
 from aclweb.acl.model import AclError
 from aclweb.insights import principals
 from aclweb.insights.coverage import freshness
+from aclweb.insights.principal_words import sentences_of
 from aclweb.insights.principals import ListedPrincipal, PrincipalFilters, PrincipalList, listed_principals
 from aclweb.inventory import lists
+from aclweb.inventory.access import TopicReach
 from aclweb.web.browse.acl_columns import Column
 from aclweb.web.browse.acl_filters import Choice, with_field, with_fields
 from aclweb.web.shell.downloads import WORDS as FORMAT_WORDS
@@ -40,11 +42,14 @@ _COLUMNS = {
     "denies": "DENY",
     "reads": "Reads topics",
     "writes": "Writes topics",
+    "administers": "Administers topics",
     "last-seen": "Last seen",
     "denials": "Denials, 7 days",
 }
 _COLUMNS_OF_LOG = ("last-seen", "denials")
 _TEXTS = ("principal",)
+# A bar has so many steps; from NEARLY_ALL on it is said in words too.
+STEPS, NEARLY_ALL = 20, 18
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,32 @@ class MarkChoice:
     sentence: str
     current: bool
     url: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the cluster's topics a principal reaches. word: of the column, on a card."""
+
+    word: str
+    count: int
+    topics: int
+
+    @property
+    def step(self) -> int:
+        """How long the bar is, of STEPS: none only for no topic, and all only for every one."""
+        if not self.count:
+            return 0
+        if self.count >= self.topics:
+            return STEPS
+        return min(STEPS - 1, max(1, self.count * STEPS // self.topics))
+
+    @property
+    def sentence(self) -> str:
+        """It in words where it is all of them or nearly; empty otherwise."""
+        if self.step < NEARLY_ALL:
+            return ""
+        every = "all" if self.count >= self.topics else f"{self.count:,} of"
+        return f"{every} {self.topics:,} topics"
 
 
 @login_required
@@ -83,8 +114,10 @@ def index(request: HttpRequest, slug: str) -> HttpResponseBase:
         "fault": fault,
         "found": found,
         "page": page,
-        "rows": [(row, _flags(row)) for row in page.object_list],
+        "sentences": sentences_of(found),
+        "rows": [(row, _flags(row), _shares(row, found.topics)) for row in page.object_list],
         "choices": _choices(request, found, filters),
+        "reached": TopicReach._fields,
         "shown": found.of(filters.mark) if filters.mark else None,
         "about_log": filters.mark in _OF_LOG,
         "why_not_seen": found.of(principals.NEVER_SEEN).count is None,
@@ -132,6 +165,13 @@ def _flags(row: ListedPrincipal) -> list[str]:
         mark for mark in row.marks if mark != principals.NEVER_SEEN or principals.ORPHANED not in row.marks
     ]
     return [word for mark in marks if (word := _MARK_WORDS[mark][1])]
+
+
+def _shares(row: ListedPrincipal, topics: int | None) -> list[Share]:
+    """Return how much of the topics the principal reads, writes to and administers; none where nobody can tell."""
+    if row.reach is None or topics is None:
+        return []
+    return [Share(word, count, topics) for word, count in zip(row.reach._fields, row.reach, strict=True)]
 
 
 def _choices(request: HttpRequest, found: PrincipalList, filters: PrincipalFilters) -> list[MarkChoice]:

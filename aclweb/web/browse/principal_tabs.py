@@ -42,6 +42,9 @@ from aclweb.web.shell.as_of import AsOf
 from aclweb.web.shell.paging import page_of
 
 FIELD = "tab"
+# The tabs that are told in short beside the first one.
+BESIDE = ("traffic", "seen", "names")
+SQUARES = 24  # as which the ACLs of a principal are drawn, at most
 ROWS_SHOWN = 12
 OWN_COUNTED = 500  # whose own ACLs are more, of that principal nothing is counted
 HOSTS_SHOWN = 8
@@ -89,6 +92,12 @@ def shown(asked: Asked, tab: str) -> dict[str, Any]:
     numbers = {"denials": asked.denials if asked.load is not None else None}
     tabs = tabs_of(_WORDS, asked.url, numbers)
     return {"tabs": tabs, FIELD: tab, **_SHOWN[tab](asked)}
+
+
+def beside(asked: Asked) -> dict[str, Any]:
+    """Return what the log and the mapping rules tell of the principal, in short what three tabs say whole."""
+    addresses = {f"{tab}_url": asked.url(tab) for tab in BESIDE}
+    return {**_traffic(asked), **_seen(asked), **_names(asked), **addresses}
 
 
 def _access(asked: Asked) -> dict[str, Any]:
@@ -148,6 +157,12 @@ class UsedRights:
     @property
     def total(self) -> int:
         return self.used + self.unused + self.unknown
+
+    @property
+    def squares(self) -> tuple[str, ...]:
+        """What is drawn for each ACL; nothing where they are more than SQUARES."""
+        each = ("used",) * self.used + ("cannot-tell",) * self.unknown + ("unused",) * self.unused
+        return each if len(each) <= SQUARES else ()
 
 
 def _denied(asked: Asked) -> dict[str, Any]:
