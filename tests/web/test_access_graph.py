@@ -10,11 +10,15 @@ from html import unescape
 
 import pytest
 
+from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.acl.notation.files import binding_key
 from aclweb.insights.load import load
 from aclweb.insights.queries import Use
+from aclweb.inventory.access import Able, topic_access
+from aclweb.inventory.current import in_force
 from aclweb.inventory.sync.run import sync
 from aclweb.web.browse.access_graph import MOST_ACLS, drawn
+from aclweb.web.browse.who_can import WhoCan, who_can
 from tests.builders import allow, deny
 from tests.fake_cluster import FakeCluster
 from tests.insights.conftest import two_weeks_will_do  # noqa: F401 a fixture
@@ -63,9 +67,15 @@ def test_each_pattern_is_a_box_that_says_how_many_acls_it_stands_for(page_of):
         ("exact", "Read orders.eu"),
         ("prefix", "Read orders. (prefix)"),
         ("all", "All on all topics from 10.0.0.7"),
-        ("operation", "Write"),
-        ("operation", "Read"),
+        ("nobody", "Write: nobody"),
+        ("operation", "Read: 3 can"),
         ("operation", "All"),
+        ("operation", "Create: 1 can"),
+        ("operation", "Describe: 3 can"),
+        ("operation", "Delete: 1 can"),
+        ("operation", "Alter: 1 can"),
+        ("operation", "Describe configs: 1 can"),
+        ("operation", "Alter configs: 1 can"),
     ]
     assert page.count('class="graph-line"') == 5 + 4 + 4, (
         "ACLs by principal, boxes to operations, and the legend"
@@ -88,7 +98,7 @@ def test_table_csv_and_json_have_the_same_acls_and_requests(page_of, cluster, tm
     assert numbers["User:cat", "READ"] == ("unused", 0)
     assert told["whole"] is True
     assert exported == [{name: str(cell) for name, cell in row.items()} for row in told["acls"]]
-    body = page.split("<tbody>")[1].split("</tbody>")[0]
+    body = page.split('id="same"')[1].split("<tbody>")[1].split("</tbody>")[0]
     requests = re.findall(r"<span title=[^>]*>([\d,]+)</span></td>\s*</tr>", body)
     assert [number.replace(",", "") for number in requests] == [row["requests"] for row in exported]
     tones = re.findall(r'class="graph-line" data-tone="(\w+)" stroke-width="([\d.]+)" d="M[^0]', page)
@@ -147,3 +157,90 @@ def test_the_page_of_a_topic_leads_to_its_graph_which_takes_few_queries(
 @pytest.mark.parametrize("asked", ["", "type=TOPIC", "type=ODD&name=x", "type=ANY&name=x"])
 def test_what_is_no_resource_has_no_graph(asked, page_of, cho, signed_in):
     assert signed_in(cho).get(f"/c/test-eu/graph/?{asked}").status_code == 404
+
+
+def view_of(cluster, *rules, topics=("orders.eu",), **columns):
+    for name, value in columns.items():
+        setattr(cluster, name, value)
+    cluster.save()
+    sync(cluster, client=FakeCluster(list(rules), topics=list(topics)))
+    cluster.refresh_from_db()
+    return in_force(cluster)
+
+
+def told_of(view):
+    return {each.operation: each for each in who_can(view, Resource(ResourceType.TOPIC, "orders.eu"))}
+
+
+def test_counts_are_those_of_the_page_of_the_topic(page_of, cluster):
+    found = told_of(in_force(cluster))
+    rows = topic_access(cluster, ResourceType.TOPIC, "orders.eu").rows
+
+    for operation, each in found.items():
+        able = [
+            row.principal
+            for row in rows
+            if row.kind == "principal"
+            and not row.is_super_user
+            and row.verdict(operation).is_allowed_somewhere
+        ]
+        assert (each.able.count, each.able.any_user) == (len(able), ""), operation
+    told = {row["operation"]: row for row in json.loads(page_of(f"{GRAPH}&format=json"))["operations"]}
+    assert told["READ"]["principals"] == 3
+    assert told["WRITE"] == {
+        "operation": "WRITE",
+        "principals": 0,
+        "any_user": "",
+        "perhaps_more": False,
+        "through_cluster": 0,
+    }
+
+
+def test_the_table_below_has_the_counts_of_the_boxes(page_of):
+    table = unescape(page_of(GRAPH).split('id="able-title"')[1].split("</table>")[0])
+
+    rows = [re.sub("<[^>]*>", "|", row) for row in table.split("<tr>")[2:]]
+    told = [tuple(filter(None, (cell.strip() for cell in row.split("|"))))[:2] for row in rows]
+    assert ("Write", "nobody") in told
+    assert ("Read", "3 can") in told
+    assert len(told) == 8
+
+
+def test_any_user_and_super_users_are_no_number(cluster):
+    view = view_of(
+        cluster,
+        allow("User:*", "READ", "orders.eu"),
+        allow("User:admin", "WRITE", "orders.eu"),
+        super_users="User:admin",
+    )
+
+    found = told_of(view)
+
+    assert found[Operation.READ].words == found[Operation.READ].caption == "any user"
+    assert found[Operation.READ].as_dict()["principals"] is None
+    assert found[Operation.WRITE].words == "nobody"
+
+
+def test_who_may_through_the_cluster_is_told_beside_the_topics_own(cluster):
+    on_cluster = {"resource_type": "CLUSTER"}
+    view = view_of(
+        cluster,
+        allow("User:bob", "READ", "orders.eu"),
+        allow("User:dev", "CREATE", "kafka-cluster", **on_cluster),
+        allow("User:admin", "CREATE", "kafka-cluster", **on_cluster),
+        super_users="User:admin",
+    )
+
+    create = told_of(view)[Operation.CREATE]
+
+    assert (create.words, create.caption) == ("nobody", "1 by cluster")
+    assert create.sentence == "1 through a right on the cluster"
+
+
+def test_what_depends_on_an_unknown_acl_is_no_number():
+    unsure = WhoCan(Operation.READ, Able(0, "", True))
+    some = WhoCan(Operation.READ, Able(2, "", True), None)
+
+    assert (unsure.words, unsure.caption) == ("cannot tell", "cannot tell")
+    assert unsure.as_dict()["principals"] is None
+    assert (some.words, some.caption) == ("2 or more can", "2 or more can + any user by cluster")

@@ -5,7 +5,7 @@ from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
 from aclweb.inventory.access.prepared import prepare
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
-from aclweb.inventory.access.resource import topic_access
+from aclweb.inventory.access.resource import through_cluster, topic_access
 from aclweb.inventory.access.sentences import asked_first
 from aclweb.inventory.access.topic_reach import TopicReach, TopicReaches, topic_reaches
 from aclweb.inventory.access.two_principals import RELATIONS, ComparedNames, PrincipalsCompared, compared
@@ -31,6 +31,7 @@ __all__ = [
     "prepare",
     "principal_access",
     "readers_of",
+    "through_cluster",
     "topic_access",
     "topic_reaches",
 ]

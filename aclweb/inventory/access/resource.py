@@ -52,7 +52,7 @@ def resource_access(view: ClusterView, resource: Resource, *, host: str | None =
     operations = operations_of(resource.resource_type, settings)
     matrix = Matrix(view, host)
     rows = _rows(matrix, resource, operations, (*affecting, *unknowns))
-    by_cluster = _by_cluster(matrix, view) if resource.resource_type is ResourceType.TOPIC else ()
+    by_cluster = through_cluster(view, matrix) if resource.resource_type is ResourceType.TOPIC else ()
     info = _info(view, resource)
     super_users = None if "super_users" in settings.undeclared else tuple(sorted(settings.super_users))
     answer = ResourceAccess(
@@ -116,11 +116,14 @@ def _unknown_patterns(loaded: LoadedRevision, resource_type: ResourceType) -> tu
     return tuple(shelf.unknown_patterns) if shelf is not None else ()
 
 
-def _by_cluster(matrix: Matrix, view: ClusterView) -> tuple[tuple[Operation, tuple[str, ...]], ...]:
+def through_cluster(
+    view: ClusterView, matrix: Matrix | None = None
+) -> tuple[tuple[Operation, tuple[str, ...]], ...]:
     """Return who may create or delete topics through a right on the cluster itself.
 
     KRaft's controller takes Delete on the cluster for any topic; ZooKeeper mode does not.
     """
+    matrix = matrix or Matrix(view)
     whole = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
     operations = _BY_CLUSTER if view.settings.cluster_right_deletes_topics else (Operation.CREATE,)
     joined = _by_principal(view.index.affecting(whole, view.settings))

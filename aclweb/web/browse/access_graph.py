@@ -25,6 +25,7 @@ from aclweb.insights.current import current_load
 from aclweb.insights.queries import Use, usage_of
 from aclweb.inventory.current import in_force
 from aclweb.inventory.models import Cluster
+from aclweb.web.browse.who_can import WhoCan, who_can
 from aclweb.web.shell import links
 from aclweb.web.shell.beside_rows import BesideRows
 from aclweb.web.shell.called import with_name
@@ -45,14 +46,18 @@ MOST_PRINCIPALS = 24
 
 EXPORTED = ("principal", "permission", "operation", "pattern_type", "name", "host", "use", "requests")
 
-WIDTH, ROW, _HEAD = 1_000, 36, 30
-_COLUMNS = ((0, 250), (370, 330), (840, 160))  # left edge and width: principals, ACLs, operations
+WIDTH, ROW, _HEAD = 1_060, 36, 30
+_COLUMNS = ((0, 250), (370, 330), (820, 240))  # left edge and width: principals, ACLs, operations
 _LETTER = 7.4  # wide in a name, at 12 px
 
 
 @dataclass(frozen=True)
 class Node:
-    """A box. kind: of principals "principal", of ACLs "deny", "all", "prefix" or "exact", of operations "operation"."""
+    """A box.
+
+    kind: of principals "principal", of ACLs "deny", "all", "prefix" or "exact", of operations "operation"
+    or, where nobody can, "nobody".
+    """
 
     x: int
     y: float
@@ -99,7 +104,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     if kind is None or kind in (ResourceType.UNKNOWN, ResourceType.ANY) or not name:
         raise Http404("A resource is named by its type and its name, such as ?type=TOPIC&name=orders.")
     view = in_force(cluster)
-    every = view.index.affecting(Resource(kind, name), view.settings)
+    resource = Resource(kind, name)
+    every = view.index.affecting(resource, view.settings)
     bindings = sorted(every, key=_reading_order)[:MOST_ACLS]
     load = current_load(cluster)
     uses = usage_of(cluster, [binding_key(binding) for binding in bindings], load=load)
@@ -109,8 +115,13 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         return rows_file(exported, name=f"access-{slug}", ending="csv", columns=EXPORTED, about=[cluster])
     if request.GET.get("format") == "json":
         beside = BesideRows.of(cluster)
-        answer = {"resource": {"type": kind.name, "name": name}, "acls": [*map(beside.named, exported)]}
+        answer = {
+            "resource": {"type": kind.name, "name": name},
+            "acls": [*map(beside.named, exported)],
+            "operations": [each.as_dict() for each in who_can(view, resource)],
+        }
         return JsonResponse({**answer, "whole": len(every) == len(rows), "caveats": beside.caveats})
+    able = who_can(view, resource)
     own = links.encoded(type=kind.name, name=name)
     affecting = {"resource_type": kind.name, "name": name, "match": "affects"}
     context: dict[str, Any] = {
@@ -122,7 +133,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "drawn": len(rows),
         "every": len(every),
         "principals": len({binding.principal for binding in every}),
-        "graph": drawn(cluster, rows),
+        "graph": drawn(cluster, rows, able),
+        "able": able,
         "load": load,
         "freshness": freshness(cluster, load),
         "listed": f"{reverse('acls', args=[slug])}?{links.encoded(**affecting)}",
@@ -132,25 +144,31 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     return render_page(request, "browse/topics/graph.html", None, context, section="topics")
 
 
-def drawn(cluster: Cluster, rows: Sequence[tuple[AclBinding, Use]]) -> Graph:
-    """Return where the boxes and the lines are."""
+def drawn(cluster: Cluster, rows: Sequence[tuple[AclBinding, Use]], able: Sequence[WhoCan] = ()) -> Graph:
+    """Return where the boxes and the lines are.
+
+    able: the operations that have a box also where no ACL leads to it, each with how many can.
+    """
     acls: dict[tuple[Any, ...], list[tuple[AclBinding, Use]]] = defaultdict(list)
     for binding, use in rows:
         acls[_but_principal(binding)].append((binding, use))
     keys = list(acls)
     groups = _grouped(rows)
-    operations = list(dict.fromkeys(binding.operation for binding, _ in rows))
+    named = (binding.operation for binding, _ in rows)
+    operations = list(dict.fromkeys([*named, *(each.operation for each in able)]))
     high = max(len(keys), len(groups), len(operations), 1) * ROW
     acl_at = _spread(keys, high)
     reached = {names: [acl_at[key] for key in keys_of] for names, keys_of in groups.items()}
     group_at = _spread(sorted(groups, key=lambda names: _mean(reached[names])), high)
     of_operation = {each: [acl_at[key] for key in keys if key[1] is each] for each in operations}
-    operation_at = _spread(sorted(operations, key=lambda each: _mean(of_operation[each])), high)
+    # Those to which no ACL leads are last.
+    operation_at = _spread(
+        sorted(operations, key=lambda each: _mean(of_operation[each]) if of_operation[each] else high), high
+    )
     nodes = [_principals(cluster, names, y) for names, y in group_at.items()]
     nodes += [_acl(cluster, acls[key], acl_at[key]) for key in keys]
-    nodes += [
-        Node(*_place(2, y), "operation", _words(each), _words(each)) for each, y in operation_at.items()
-    ]
+    captions = {each.operation: each for each in able}
+    nodes += [_operation(each, y, captions.get(each)) for each, y in operation_at.items()]
     group_of = {principal: names for names in groups for principal in names}
     lines: list[Line] = []
     for key in keys:
@@ -216,6 +234,15 @@ def _acl(cluster: Cluster, same: Sequence[tuple[AclBinding, Use]], y: float) -> 
     caption = f"{len(same):,} ACLs" if len(same) > 1 else ""
     kind = "deny" if binding.is_deny else reach
     return Node(*_place(1, y), kind, _cut(text + host, 1, caption), text + host, url, caption)
+
+
+def _operation(operation: Operation, y: float, able: WhoCan | None) -> Node:
+    words = _words(operation)
+    if able is None:
+        return Node(*_place(2, y), "operation", words, words)
+    kind = "operation" if able.caption != "nobody" else "nobody"
+    title = ", and ".join(filter(None, (f"{words}: {able.words}", able.sentence)))
+    return Node(*_place(2, y), kind, words, title, caption=able.caption)
 
 
 def _words(operation: Operation) -> str:
