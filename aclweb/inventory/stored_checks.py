@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from django.db import models
 
 from aclweb.inventory.job_rows import ConnectingRow, JobRows, one_at_work, state_of
@@ -26,6 +29,11 @@ class ConnectionCheck(ConnectingRow):
     class Meta:
         ordering = ["-pk"]
         constraints = [one_at_work("cluster", "one_check_at_a_time_a_cluster")]
+
+    @property
+    def answers(self) -> Mapping[str, int]:
+        """How many lines have each answer of `clusters.rights.Answer`."""
+        return Counter(str(right.get("answer")) for right in self.rights)
 
     def __str__(self) -> str:
         return f"check {self.pk} of cluster {self.cluster_id}: {self.get_state_display()}"

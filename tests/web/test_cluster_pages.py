@@ -232,7 +232,9 @@ def test_the_page_of_a_cluster_shows_its_syncs_its_rights_and_what_is_not_seen(
                 "sentence": "The brokers refuse it.",
                 "command": "kafka-acls --add --allow-principal User:aclweb --operation Alter --cluster",
                 "needed": True,
-            }
+            },
+            {"right": "groups", "answer": "unknown", "sentence": "Some may be hidden.", "command": None},
+            *({"right": name, "answer": "yes", "sentence": "So it is."} for name in ("reach", "log in")),
         ],
     )
 
@@ -244,10 +246,22 @@ def test_the_page_of_a_cluster_shows_its_syncs_its_rights_and_what_is_not_seen(
     assert "<b>revision 2</b>, −1" in seen
     assert "What aclweb may do here" in seen
     assert "kafka-acls --add --allow-principal User:aclweb --operation Alter --cluster" in seen
-    assert "What aclweb sees here, and what not" in seen
+    rights = seen.split('id="test-title"')[1].split("</section>")[0]
+    assert ["2 yes" in rights, "1 no" in rights, "1 cannot tell" in rights] == [True] * 3
+    assert seen.index('id="test-title"') < seen.index("What aclweb sees here, and what not")
     assert "Who changed ACLs outside aclweb" in seen
     assert 'href="/c/test-eu/compare/"' in seen
     assert "What aclweb may do here" not in text(signed_in(cho).get("/c/test-eu/"))
+
+
+def test_rights_that_nobody_tested_are_said_to_be_so_with_what_tests_them(cluster, dot, signed_in):
+    Cluster.objects.update(kind="admin", authorizer="acl")
+
+    for address in ("/c/test-eu/", "/c/test-eu/connection/"):
+        rights = text(signed_in(dot).get(address)).split('id="test-title"')[1].split("</section>")[0]
+        assert "Not tested yet." in rights
+        assert 'action="/c/test-eu/connection/test/"' in rights
+        assert " yes</span>" not in rights
 
 
 def test_a_cluster_on_zookeeper_leads_to_its_move(cluster, dot, signed_in):
