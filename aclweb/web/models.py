@@ -1,4 +1,4 @@
-"""Drafts that are too long for an address or have a name, and views of the ACL list that people gave a name."""
+"""What people keep for themselves: long or named drafts, views of the ACL list, and the questions they asked last."""
 
 from __future__ import annotations
 
@@ -72,3 +72,20 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class AskedLately(models.Model):
+    """The questions that a person asked last on a cluster; see `aclweb.web.ask.asked_lately`."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    # JSON, the newest first, of some kilobytes at most.
+    questions = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "cluster"], name="one_list_asked_a_person_and_cluster")
+        ]
+
+    def __str__(self) -> str:
+        return f"what {self.owner_id} asked on {self.cluster_id}"

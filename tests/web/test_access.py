@@ -127,6 +127,7 @@ TABLE: dict[str, Row] = {
         f"{C}explain/?principal=User:bob&operation=READ&type=TOPIC&name=orders.eu&host=10.0.0.7", SEEN
     ),
     # Nothing was pasted, which is told on the page.
+    "asked-forget": Row(f"{C}asked/forget/", (302, 404, 302, 302, 302, 302), "post"),
     "explain-line": Row(f"{C}explain/line/", (302, 404, 422, 422, 422, 422), "post"),
     "client-action": Row(f"{C}explain/client/?principal=User:bob&action=produce&topic=orders.eu&host=", SEEN),
     "topics": Row(f"{C}topics/", SEEN),

@@ -159,7 +159,7 @@ def _deleted_by_worker(cluster: Cluster) -> Iterator[str]:
         yield f"Its ACLs ({acls} in force) and their history in {number_of(revisions, 'revision')}."
     yield (
         "Findings, declarations, owners and labels, names of principals, policy gates, drafts that nobody has "
-        "requested, and saved views."
+        "requested, saved views, and which questions people asked last."
     )
     if cluster.source.is_one_file:
         yield "The file that was uploaded."

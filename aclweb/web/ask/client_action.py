@@ -89,6 +89,12 @@ def verbs_with(action: ClientAction) -> tuple[tuple[str, str], ...]:
     return (*_VERBS, *others)
 
 
+def word_of(name: str) -> str:
+    """Return an action as a sentence has it: `create topics`; its name where no ask line offers it."""
+    word = dict(_VERBS).get(name, name)
+    return word[:1].lower() + word[1:]
+
+
 class ClientForm(AskForm):
     """Who does what from where: a client action in place of one operation."""
 
@@ -141,6 +147,17 @@ class ClientForm(AskForm):
             role.key: (self.cleaned_data[role.key],)
             for role in GIVEN_ROLES
             if self.cleaned_data.get(role.key)
+        }
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The fields of a valid form that stand for the question."""
+        given = self.cleaned_data
+        return {
+            "principal": given["principal"],
+            "action": self.client_action.name,
+            **{key: name for key, (name,) in self.names.items()},
+            "host": given["host"],
         }
 
     @property

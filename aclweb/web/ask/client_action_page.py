@@ -9,9 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.insights.current import current_load
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.current import view as current
+from aclweb.web.ask import asked_lately
 from aclweb.web.ask.client_action import Alternative, ClientAnswer, ClientForm, Need, client_answer
 from aclweb.web.ask.log_evidence import RightInLog, rights_in_log
 from aclweb.web.ask.ticket import client_ticket_of
@@ -27,13 +29,16 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Answer for a whole client action; `?choose` only asks for the names that the action uses."""
     cluster = access.cluster_or_404(request.user, slug)
     moment = as_of.read(request, cluster)
-    view = current.in_force(cluster, moment.past)
+    view = current.in_force(cluster, moment.past, just_read=True)
     is_asked = "principal" in request.GET and "choose" not in request.GET
     given = request.GET.dict()
     form = ClientForm(request.GET if is_asked else None, settings=view.settings, initial=given)
     context: dict[str, Any] = {"cluster": cluster, "as_of": moment, "form": form, "in_force": view}
     if view.revision is not None and form.is_bound and form.is_valid():
         answer = client_answer(form, view, at=request.GET.get("at", ""))
+        if not moment.is_past:
+            assert isinstance(request.user, User)  # login_required
+            asked_lately.note(request.user, cluster, form.asked, answer.verdict)
         unknown = _unknown(answer, view)
         context |= {
             "answer": answer,

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from aclweb.accounts import access
+from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
 from aclweb.inventory.models import Cluster
-from aclweb.web.ask import client_error, log_line
+from aclweb.web.ask import asked_lately, client_error, log_line
 from aclweb.web.ask.answer_context import answered
-from aclweb.web.shell import as_of
+from aclweb.web.shell import as_of, links
 from aclweb.web.shell.forms import AskForm
 from aclweb.web.shell.htmx import render_page, wants_part
 from aclweb.web.shell.paging import page_asked, page_of
@@ -76,7 +77,7 @@ def _query_of(pasted: str) -> str:
 
 def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_error: str = "") -> HttpResponse:
     moment = as_of.read(request, cluster)
-    view = current.in_force(cluster, moment.past)
+    view = current.in_force(cluster, moment.past, just_read=True)
     is_asked = "principal" in request.GET and "choose" not in request.GET
     reported = None if is_asked else client_error.of_query(request.GET.dict())
     form = AskForm(
@@ -96,8 +97,12 @@ def _page(request: HttpRequest, cluster: Cluster, *, pasted: str = "", paste_err
         context["elsewhere"] = reported.elsewhere(view, access.visible_clusters(request.user))
         context["client_address"] = reported.client_address(cluster)
     if view.revision is not None and form.is_bound and form.is_valid():
-        context |= answered(request, form.request(), view, moment)
+        asked = form.request()
+        context |= answered(request, asked, view, moment)
         found = context["answer"]
+        if not moment.is_past:
+            assert isinstance(request.user, User)  # login_required
+            asked_lately.note(request.user, cluster, links.asked(asked), found.verdict)
         containing = request.GET.get("holding", "")
         context |= {
             "pasted_answer": log_line.pasted_answer(

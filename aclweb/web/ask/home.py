@@ -1,6 +1,7 @@
 """May this principal do that? The question first, then what waits, how the clusters stand, and recent changes.
 
-The question begins with what clients do; one about a raw operation is a link away, and is answered here.
+The question begins with what clients do; one about a raw operation is a link away, and is answered here. Below it are
+the questions that the same person asked last.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
 
+from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import TREND_DAYS
-from aclweb.web.ask import seen
+from aclweb.web.ask import asked_lately, seen
 from aclweb.web.ask.answer_context import answered
-from aclweb.web.ask.client_action import FIRST_VERB, ClientForm, verbs_with
+from aclweb.web.ask.client_action import FIRST_VERB, ClientForm, verbs_with, word_of
 from aclweb.web.ask.examples import examples
 from aclweb.web.ask.waiting import standings, waiting_changes
 from aclweb.web.changes import recent
@@ -30,10 +34,17 @@ from aclweb.web.shell.htmx import render_page, wants_part
 @require_GET
 def ask(request: HttpRequest) -> HttpResponse:
     """Answer a question about the current cluster; without one show what waits, the clusters and the newest changes."""
+    assert isinstance(request.user, User)  # login_required
     is_page = not wants_part(request)
     around = None
     if is_page:
-        around = frame.around(request, cluster=None, section="home", slug=request.GET.get("cluster", ""))
+        around = frame.around(
+            request,
+            cluster=None,
+            section="home",
+            slug=request.GET.get("cluster", ""),
+            clusters=asked_lately.with_asked(access.visible_clusters(request.user), request.user),
+        )
         cluster = around.current.cluster if around.current else None
     else:
         cluster = frame.last_cluster(request)
@@ -51,19 +62,20 @@ def ask(request: HttpRequest) -> HttpResponse:
         form = AskForm(request.GET if is_asked else None, settings=view.settings, initial=request.GET.dict())
     context: dict[str, Any] = {"cluster": cluster, "form": form, "in_force": view}
     if around is not None:
-        assert isinstance(request.user, User)  # login_required
         context |= {"frame": around} | _below(request.user, around.clusters, is_asked=form.is_bound)
         context["last_here"] = seen.last_visit(request)
         context |= seen.split(context["changes"], context["last_here"])
     if isinstance(form, ClientForm):
         verbs = verbs_with(form.client_action)
-        word = dict(verbs)[form.client_action.name]
-        context |= {"verbs": verbs, "verb": word[:1].lower() + word[1:]}
+        context |= {"verbs": verbs, "verb": word_of(form.client_action.name)}
     if view.revision is not None and form.is_bound and form.is_valid():
-        context |= answered(request, form.request(), view, as_of.NOW)
-        context["permalink"] = links.explain(cluster, form.request())
+        asked = form.request()
+        context |= answered(request, asked, view, as_of.NOW)
+        context["permalink"] = links.explain(cluster, asked)
+        asked_lately.note(request.user, cluster, links.asked(asked), context["answer"].verdict)
     else:
-        context["examples"] = examples(view)
+        context["lately"] = [] if form.is_bound else asked_lately.asked_on(cluster)
+        context["examples"] = [] if context["lately"] else examples(view)
     status = 422 if form.is_bound and not form.is_valid() and is_page else 200
     response = render_page(
         request, "ask/home/ask.html", "ask/home/_answer.html", context, section="home", status=status
@@ -71,6 +83,17 @@ def ask(request: HttpRequest) -> HttpResponse:
     if is_page:
         seen.note(request, response)
     return response
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def forget(request: HttpRequest, slug: str) -> HttpResponse:
+    """Forget what this person asked on the cluster."""
+    cluster = access.cluster_or_404(request.user, slug)
+    assert isinstance(request.user, User)  # login_required
+    if request.method == "POST":
+        asked_lately.forget(request.user, cluster)
+    return redirect(f"{reverse('home')}?{links.encoded(cluster=cluster.slug)}")
 
 
 def _below(person: User, lines: Sequence[frame.ClusterLine], *, is_asked: bool) -> dict[str, Any]:

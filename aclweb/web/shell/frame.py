@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from aclweb.accounts import access
@@ -81,16 +82,25 @@ def cluster_line(cluster: Cluster) -> ClusterLine:
     )
 
 
-def around(request: HttpRequest, *, cluster: Cluster | None, section: str, slug: str = "") -> Frame:
+def around(
+    request: HttpRequest,
+    *,
+    cluster: Cluster | None,
+    section: str,
+    slug: str = "",
+    clusters: QuerySet[Cluster] | None = None,
+) -> Frame:
     """Return the frame of a page; without `cluster` that of the one in its address, else of the one looked at last.
 
-    slug: of a cluster that comes before these, where the person may look at it.
+    slug: of a cluster that comes before these, where the person may look at it. clusters: those that the person may
+    look at, where the page asks more of them.
     """
     if not request.user.is_authenticated:
         return Frame(clusters=(), current=None, section=section)
     wanted = [cluster.slug] if cluster else [slug, _slug_in(request), request.COOKIES.get(LAST, "")]
     counted_for = next(filter(None, wanted), "")
-    rows = list(with_badges(access.visible_clusters(request.user), request.user, counted_for))
+    visible_to = access.visible_clusters(request.user) if clusters is None else clusters
+    rows = list(with_badges(visible_to, request.user, counted_for))
     visible = tuple(cluster_line(found) for found in rows)
     by_slug = {found.cluster.slug: found for found in visible}
     current = next((by_slug[slug] for slug in wanted if slug in by_slug), visible[0] if visible else None)

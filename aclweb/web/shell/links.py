@@ -45,15 +45,19 @@ def explain(cluster: Cluster, request: AccessRequest) -> str:
 
 def question(request: AccessRequest) -> str:
     """Return the query that stands for a question; the ask form reads the same names."""
+    return encoded(**asked(request))
+
+
+def asked(request: AccessRequest) -> dict[str, str]:
+    """Return the fields of the ask form that stand for a question."""
     kind = request.resource_type.name
-    asked = {
+    return {
         "principal": request.principal,
         "operation": request.operation.name,
         "type": kind if request.resource_name is not None else f"{ANY}{kind}",
         "name": request.resource_name or "",
         "host": request.host,
     }
-    return encoded(**asked)
 
 
 def client_action(cluster: Cluster, **fields: str) -> str:
