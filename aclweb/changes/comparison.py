@@ -8,6 +8,7 @@ settings and the number of ACLs that differ are shown all the same, and a worker
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -32,6 +33,30 @@ class Between:
 
     left: str
     right: str
+
+    def warned(self, warning: str) -> str:
+        """Return what an impact warns of when somebody edits a cluster, said of two that nobody edits."""
+        for pattern, words in _OF_TWO.items():
+            if found := pattern.fullmatch(warning):
+                return words.format(left=self.left, right=self.right, **found.groupdict())
+        return f"If {self.left} had the ACLs and settings of {self.right}: {warning}"
+
+
+_IF = "(?P<condition>(?:if this cluster allows everyone where no ACL exists, which nobody has declared, )?)"
+_OF_TWO = {
+    re.compile(
+        "These are the last ACLs on (?P<names>.+): without them only super users may use (?P<it>it|them)\\."
+    ): "Only {left} has ACLs on {names}. On {right}, only super users may use {it}.",
+    re.compile(
+        f"These are the last ACLs on (?P<names>.+): {_IF}"
+        "everyone may use (?P<it>it|them) once these no longer count\\."
+    ): "Only {left} has ACLs on {names}. On {right}, {condition}everyone may use {it}.",
+    re.compile(
+        f"These are the first ACLs on (?P<names>.+): {_IF}everyone may use (?P<it>it|them) today, "
+        "and from then on only those whom an ACL allows\\."
+    ): "Only {right} has ACLs on {names}, and only those whom one allows may use {it} there. "
+    "On {left}, {condition}everyone may use {it}.",
+}
 
 
 @dataclass(frozen=True)
@@ -107,6 +132,14 @@ class Comparison:
             sentences += _by_declaration(self, self.impact)
         sentences += self._caveats
         return tuple(sentences)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the impact warns of, in the words of a comparison where two clusters are compared."""
+        if self.impact is None:
+            return ()
+        between = self.between
+        return tuple(between.warned(each) if between else each for each in self.impact.warnings)
 
     def replay(self, load: Load | None, *, days: int | None = None) -> Replay | None:
         """Return what the requests of the first side's log would be answered on the second; None where none was read.

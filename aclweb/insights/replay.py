@@ -160,8 +160,8 @@ class Replay:
         parts = [
             f"{_counted(flips)} would be {words}"
             for flips, words in (
-                (self.denied, "refused"),
-                (self.allowed, "allowed"),
+                (self.denied, "newly refused"),
+                (self.allowed, "newly allowed"),
                 (self.unclear, "decided by what the ACLs alone do not say"),
             )
             if flips

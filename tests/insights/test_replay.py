@@ -184,7 +184,7 @@ def test_hosts_of_one_principal_operation_and_resource_are_one_row(given):
     assert (flip.principal, flip.lines, flip.hosts) == ("User:bob", 42, ("10.0.0.7", "10.0.0.8"))
     assert flip.last_at == LAST.replace(tzinfo=flip.last_at.tzinfo)
     assert (found.unchanged, found.lines) == (8, 50)
-    assert found.sentence == "42 logged requests of 1 principal would be refused."
+    assert found.sentence == "42 logged requests of 1 principal would be newly refused."
 
 
 def test_totals_by_principal_resource_and_day_add_up_to_what_would_turn(given, monkeypatch):
@@ -225,7 +225,8 @@ def test_denials_and_permits_that_turn_are_told_apart(given):
 
     assert [flip.change for flip in found.flips] == ["loses", "gains"]
     assert found.sentence == (
-        "42 logged requests of 1 principal would be refused; 5 logged requests of 1 principal would be allowed."
+        "42 logged requests of 1 principal would be newly refused; "
+        "5 logged requests of 1 principal would be newly allowed."
     )
 
 
@@ -253,7 +254,7 @@ def test_without_permits_nobody_can_tell_what_would_be_refused(given):
 
     assert taking.sentence == "Cannot tell whether anything that is in use would be refused."
     assert taking.doubts[0].startswith("The log holds no permits, so it does not show what is in use.")
-    assert giving.sentence == "5 logged requests of 1 principal would be allowed."
+    assert giving.sentence == "5 logged requests of 1 principal would be newly allowed."
     assert giving.doubts == (
         "The log may lack permits, which does not matter here: this takes nothing away.",
     )
@@ -263,7 +264,7 @@ def test_a_log_with_gaps_gives_least_numbers_and_says_what_is_missing(given, set
     settings.ACLWEB_UNUSED_DAYS = 30
     found = replayed(given(requests=LOGGED), delta(remove=NOW[:1]))
 
-    assert found.sentence == "At least 42 logged requests of 1 principal would be refused."
+    assert found.sentence == "At least 42 logged requests of 1 principal would be newly refused."
     assert found.doubts[0].startswith("More may have happened: the log covers 14 days")
 
 
@@ -334,7 +335,9 @@ def test_the_coverage_of_a_window_is_that_of_its_days(given, settings):
 
     assert replayed(found, edit).doubts[0].startswith("More may have happened: the log covers 14 days")
     assert replayed(found, edit, days=7).doubts == ()
-    assert replayed(found, edit, days=7).sentence == "42 logged requests of 1 principal would be refused."
+    assert (
+        replayed(found, edit, days=7).sentence == "42 logged requests of 1 principal would be newly refused."
+    )
     assert replayed(found, edit, days=30).doubts == (
         "More may have happened: too few hours of the last 30 days are logged with permits (broker-1.log: permits in "
         "333 of 717 hours; broker-2.log: permits in 333 of 717 hours); 95 % are needed.",

@@ -261,7 +261,7 @@ def test_at_the_limit_what_was_opened_last_stays_and_so_does_what_has_a_name(
 
 
 def test_a_page_says_how_long_its_draft_is_kept_where_no_address_or_name_holds_it(browser):
-    kept_for = "Without a name, a draft of this length is kept for 90 days"
+    kept_for = "This draft is too long for an address of its own: without a name it is kept for 90 days"
 
     assert kept_for in text(browser.post(PAGE, {"line": lines(30)}, follow=True))
     assert kept_for not in text(browser.post(PAGE, {"line": lines(1)}, follow=True))

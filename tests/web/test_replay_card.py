@@ -32,7 +32,8 @@ LOGGED = [
 ]
 CLOSES = Delta(add=(allow("User:dan", "READ", "orders"),), remove=tuple(BINDINGS))
 SENTENCE = (
-    "52 logged requests of 2 principals would be refused; 7 logged requests of 1 principal would be allowed."
+    "52 logged requests of 2 principals would be newly refused; "
+    "7 logged requests of 1 principal would be newly allowed."
 )
 
 
@@ -391,7 +392,7 @@ def test_names_that_no_address_holds_are_shown_escaped(synced, tmp_path, ada, si
     load(write_result(tmp_path / "usage", BINDINGS, requests=[odd]), synced)
     text = signed_in(ada).get(what_if(Delta(add=(allow("User:*", "READ", "*"),), remove=()))).content.decode()
 
-    assert "2 logged requests of 1 principal would be allowed." in text
+    assert "2 logged requests of 1 principal would be newly allowed." in text
     assert "<b>" not in text.split('id="replay"')[1].split("</table>")[0].replace("<b>2 logged", "")
 
 
