@@ -9,7 +9,13 @@ from dataclasses import replace
 import pytest
 
 from aclweb.acl.authorizer.answers import Result
-from aclweb.acl.authorizer.any_host import HostAnswer, HostPart, HostResult, decide_for_any_host
+from aclweb.acl.authorizer.any_host import (
+    HostAnswer,
+    HostPart,
+    HostResult,
+    decide_for_any_host,
+    result_for_any_host,
+)
 from aclweb.acl.authorizer.decision import authorize, decide
 from aclweb.acl.authorizer.index import AclIndex
 from aclweb.acl.matching import Matching, host_ranges
@@ -74,6 +80,7 @@ def random_host_world(rng: random.Random) -> tuple[list[AclBinding], AccessReque
 def checked(bindings: list[AclBinding], request: AccessRequest, settings: AuthorizerSettings) -> HostAnswer:
     index = AclIndex(bindings)
     answer = decide_for_any_host(request, index, settings)
+    assert result_for_any_host(request, index, settings) is answer.result
     named = {host for part in answer.parts for host in (*part.hosts, *part.except_hosts)}
     for part in answer.parts:
         here = authorize(answer.request_at(part), index, settings)

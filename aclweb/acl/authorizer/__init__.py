@@ -29,6 +29,7 @@ from aclweb.acl.authorizer.any_host import (
     divide_hosts,
     part_words,
     places_words,
+    result_for_any_host,
 )
 from aclweb.acl.authorizer.broker_log import reported_acl
 from aclweb.acl.authorizer.by_type import HARDCODE
@@ -121,6 +122,7 @@ __all__ = [
     "places_words",
     "region_tree",
     "reported_acl",
+    "result_for_any_host",
     "settle_known",
     "smallest_fix",
     "ticks",

@@ -13,7 +13,7 @@ answer that found no difference is UNDECIDED.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -186,18 +186,30 @@ def decide_for_any_host(
     answers for it.
     """
     settings = settings or AuthorizerSettings()
-    index.require_known(settings)
-    mine = () if request.principal in settings.super_users else _able_to_count(request, index, settings)
-    asked = _Asked(request, index, settings, mine)
-    hosts = dict.fromkeys(binding.host for binding in mine if binding.host != WILDCARD)
-    if request.resource_name is None and len(hosts) * len(mine) > MOST_BY_TYPE:
+    asked = _asked(request, index, settings)
+    hosts = asked.hosts
+    if asked.has_too_many:
         return HostAnswer(request, HostResult.UNDECIDED, ())
     complete = True
     if matching_of(settings).host_globs(hosts):
         parts, complete = _parts_with_globs(asked, list(hosts))
     else:
         parts = _parts(asked, hosts)
-    return HostAnswer(request, _joint(parts, complete), tuple(sorted(parts, key=_every_other_last)))
+    return HostAnswer(
+        request,
+        _joined({part.result for part in parts}, complete=complete),
+        tuple(sorted(parts, key=_every_other_last)),
+    )
+
+
+def result_for_any_host(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> HostResult:
+    """Return the result of what `decide_for_any_host` returns, without looking for the ACLs that settle it."""
+    asked = _asked(request, index, settings)
+    if asked.has_too_many or matching_of(settings).host_globs(asked.hosts):
+        return decide_for_any_host(request, index, settings).result
+    root = region_tree(asked.hosts, settings)
+    settle(root, asked.answers, frozenset(asked.hosts))
+    return _joined({region.results[0] for region, _, _ in joined_regions(root)}, complete=True)
 
 
 def decide_elsewhere(
@@ -261,27 +273,33 @@ def _able_to_count(
     shelf = index.shelf(request.resource_type)
     if shelf is None:
         return ()
-    covering: Sequence[AclBinding]
+    covering: Iterable[AclBinding]
     if request.resource_name is None:
         principals = matching_of(settings).principals_for(request.principal, lambda: shelf.by_principal)
         of_session = (shelf.by_principal.get(principal, ()) for principal in dict.fromkeys(principals))
-        covering = in_scan_order(chain.from_iterable(of_session))
+        covering = chain.from_iterable(of_session)
     else:
         covering = (*shelf.covering(request.resource_name, settings), *shelf.unknown_patterns)
-    return tuple(
+    matching = (
         binding
         for binding in covering
-        if is_for(binding.principal, request.principal, settings) and vote_of(binding, request.operation)
+        if vote_of(binding, request.operation) and is_for(binding.principal, request.principal, settings)
     )
+    return tuple(matching if request.resource_name is not None else in_scan_order(matching))
 
 
-def _joint(parts: Sequence[HostPart], complete: bool) -> HostResult:
-    results = {part.result for part in parts}
+def _asked(request: AccessRequest, index: AclIndex, settings: AuthorizerSettings) -> _Asked:
+    index.require_known(settings)
+    mine = () if request.principal in settings.super_users else _able_to_count(request, index, settings)
+    return _Asked(request, index, settings, mine)
+
+
+def _joined(results: Collection[Result], *, complete: bool) -> HostResult:
     if Result.UNDECIDED in results:
         return HostResult.UNDECIDED
     if len(results) > 1:
         return HostResult.DEPENDS
-    return HostResult[parts[0].result.name] if complete else HostResult.UNDECIDED
+    return HostResult[next(iter(results)).name] if complete else HostResult.UNDECIDED
 
 
 def _every_other_last(part: HostPart | HostRegion) -> bool:
@@ -296,6 +314,15 @@ class _Asked:
     index: AclIndex
     settings: AuthorizerSettings
     mine: tuple[AclBinding, ...]
+
+    @computed_once
+    def hosts(self) -> dict[str, None]:
+        return dict.fromkeys(binding.host for binding in self.mine if binding.host != WILDCARD)
+
+    @property
+    def has_too_many(self) -> bool:
+        """Whether the hosts are too many to compare."""
+        return self.request.resource_name is None and len(self.hosts) * len(self.mine) > MOST_BY_TYPE
 
     def answers(self, host: str) -> tuple[Answer, ...]:
         if self._whole_type is not None:

@@ -91,7 +91,7 @@ def _allowed_by_type(
     """
     if settings.by_type_tries_hardcode and hardcode[0] in (Result.ALLOWED, at_least):
         return True
-    if any(binding.is_deny and binding.pattern.is_wildcard for binding in entries):
+    if any(binding.has_wildcard_pattern and binding.is_deny for binding in entries):
         return False
     if settings.default_settles_by_type:
         return True

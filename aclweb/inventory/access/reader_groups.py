@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aclweb.acl.authorizer import HostResult, decide_for_any_host
+from aclweb.acl.authorizer import HostResult, result_for_any_host
 from aclweb.acl.model import (
     ANY_USER,
     WILDCARD,
@@ -60,7 +60,7 @@ def groups_of_readers(view: ClusterView, principals: Iterable[str]) -> tuple[Rea
 def _groups_of(view: ClusterView, principal: str, for_all: tuple[AclBinding, ...]) -> ReaderGroups:
     named = _for_groups(view.loaded.naming(principal)) + for_all
     request = AccessRequest(principal, WILDCARD, Operation.READ, ResourceType.GROUP, None)
-    result = decide_for_any_host(request, view.index, view.settings).result
+    result = result_for_any_host(request, view.index, view.settings)
     if result is HostResult.DENIED and not named and "allow_everyone" in view.settings.undeclared:
         result = HostResult.UNDECIDED
     return ReaderGroups(principal, result, named)
