@@ -1,3 +1,6 @@
+import random
+from collections import Counter
+
 import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
@@ -15,9 +18,9 @@ from aclweb.inventory.lists import (
     list_names,
     list_principals,
 )
-from aclweb.inventory.lists.listing import all_acls
+from aclweb.inventory.lists.listing import all_acls, reach_of
 from aclweb.inventory.sync.run import sync
-from tests.builders import allow, deny
+from tests.builders import acl, allow, deny
 from tests.inventory.answering_cluster import Answers, topics
 
 pytestmark = pytest.mark.django_db
@@ -242,3 +245,65 @@ def test_where_nobody_knows_the_groups_an_acl_on_groups_is_no_orphan(cluster):
     assert {row.binding: row.covers_now for row in page} == {acls[0]: None, acls[1]: 0}
     assert [row.binding for row in orphans] == [acls[1]]
     assert page.facets["orphan"] == {"1": 1}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_and_groups_are_those_of_a_look_at_each_acl(cluster, seed):
+    chance = random.Random(seed)
+    names = ("orders.eu", "orders.us", "pay", "gone", "*", "o", "")
+    acls = {
+        acl(
+            chance.choice(("ALLOW", "ALLOW", "DENY")),
+            chance.choice(("User:a", "User:b", "User:*")),
+            chance.choice(("READ", "WRITE", "ALL", "DESCRIBE")),
+            chance.choice(names),
+            pattern=chance.choice(("LITERAL", "LITERAL", "PREFIXED", "UNKNOWN")),
+            resource_type=chance.choice(("TOPIC", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID")),
+            host=chance.choice(("*", "10.0.0.7")),
+        )
+        for _ in range(chance.choice((1, 60, 200)))
+    }
+    answers = Answers(sorted(acls, key=str), topics("orders.eu", "orders.us", "pay"), ["orders.eu", "o"])
+    answers.topics_known = chance.choice(list(Known))
+    sync(cluster, client=answers)
+    view = in_force(cluster)
+    filters = AclListFilters(principal=chance.choice(("", "User:a")))
+    listed = all_acls(view, filters)
+
+    facets = list_acls(cluster, filters).facets
+
+    assert facets == {
+        "permission": Counter(each.permission_type.name for each in listed),
+        "reach": Counter(reach_of(each) for each in listed),
+        "type": Counter(each.resource_type.name for each in listed),
+        "operation": Counter(each.operation.name for each in listed),
+        "principal": Counter("User:*" for each in listed if each.principal == "User:*"),
+        "host": Counter("*" for each in listed if each.host == "*"),
+        "orphan": Counter("1" for each in listed if view.covered_now(each) == 0),
+    }
+    for each in facets.values():
+        assert list(each.values()) == sorted(each.values(), reverse=True)
+    for by, shared in SHARED.items():
+        groups = grouped_acls(view, filters, by)
+        assert [(shared(group.example), group.acls) for group in groups] == sorted(
+            Counter(map(shared, listed)).items()
+        )
+        for sort in ("acls", "allow", "deny"):
+            in_order = grouped_acls(view, filters, by, sort)
+            counted = [getattr(group, sort) for group in in_order]
+            assert counted == sorted(counted, reverse=True)
+            assert sorted(map(str, in_order)) == sorted(map(str, groups))
+    assert sum(group.deny for group in groups) == sum(each.is_deny for each in listed)
+    assert all(sum(number for _, number in group.kinds) == group.acls for group in groups)
+
+
+SHARED = {
+    "principal": lambda each: each.principal,
+    "resource": lambda each: (
+        each.has_wildcard_pattern,
+        each.resource_name,
+        each.resource_type.code,
+        each.pattern_type.code,
+    ),
+    "host": lambda each: (each.host == "*", each.host),
+}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter, countOf
 from typing import Any
 
-from aclweb.acl.model import WILDCARD, AclBinding, PermissionType, ResourceType
+from aclweb.acl.model import WILDCARD, AclBinding, PatternType, PermissionType, ResourceType
 from aclweb.inventory.current import ClusterView
 from aclweb.inventory.lists.client_roles import ROLES, roles_of
 from aclweb.inventory.lists.listing import AclListFilters, all_acls
+from aclweb.inventory.lists.rows import LazyRows
 
 
 @dataclass(frozen=True)
@@ -28,23 +31,21 @@ class AclGroup:
     kinds: tuple[tuple[ResourceType, int], ...]
 
 
-# What the ACLs of a group share, and the order of groups by it, `*` last as in the list of ACLs.
-_SHARED: Mapping[str, tuple[Callable[[AclBinding], Hashable], Callable[[AclBinding], Any]]] = {
-    "principal": (lambda acl: acl.principal, lambda acl: acl.principal),
+_LITERAL = PatternType.LITERAL._value_
+# What the ACLs of a group share, and the order of groups by it, `*` last as in the list of ACLs. Of a million ACLs each
+# is asked, so without a call of Python's own: `_value_` and not `code`, which is one.
+_SHARED: Mapping[str, tuple[Callable[[AclBinding], Any], Callable[[Any], Any]]] = {
+    "principal": (attrgetter("principal"), lambda principal: principal),
     "resource": (
-        lambda acl: (acl.resource_type, acl.resource_name, acl.pattern_type),
-        lambda acl: (
-            acl.has_wildcard_pattern,
-            acl.resource_name,
-            acl.resource_type.code,
-            acl.pattern_type.code,
-        ),
+        attrgetter("resource_name", "resource_type._value_", "pattern_type._value_"),
+        lambda pattern: (pattern[0] == WILDCARD and pattern[2] == _LITERAL, pattern),
     ),
-    "host": (lambda acl: acl.host, lambda acl: (acl.host == WILDCARD, acl.host)),
+    "host": (attrgetter("host"), lambda host: (host == WILDCARD, host)),
 }
 ROLE = "role"
 GROUPED_BY = (*_SHARED, ROLE)
 GROUP_SORTS = ("allow", "deny", "acls")
+_Acls = list[AclBinding]
 
 
 def grouped_acls(view: ClusterView, filters: AclListFilters, by: str, sort: str = "") -> Sequence[AclGroup]:
@@ -54,42 +55,72 @@ def grouped_acls(view: ClusterView, filters: AclListFilters, by: str, sort: str 
     """
     return view.loaded.remember(
         ("grouped_acls", filters, view.settings, view.known_of_all, by, sort),
-        lambda: _sorted(_grouped(view, all_acls(view, filters), by), by, sort),
+        lambda: _in_order(view, filters, by, sort),
     )
 
 
-def _grouped(view: ClusterView, bindings: Iterable[AclBinding], by: str) -> list[AclGroup]:
+def _in_order(view: ClusterView, filters: AclListFilters, by: str, sort: str) -> Sequence[AclGroup]:
     roles = roles_of(view) if by == ROLE else {}
+    groups = _grouped(all_acls(view, filters), by, roles)
+    if sort:
+        count = _COUNTS[sort]
+        groups.sort(key=lambda group: -count(group))
+    made: dict[int, AclGroup] = {}
 
-    def in_role(acl: AclBinding) -> Hashable:
+    def shown(start: int, stop: int) -> list[AclGroup]:
+        for place in range(start, stop):
+            if place not in made:
+                made[place] = _group(groups[place], roles)
+        return [made[place] for place in range(start, stop)]
+
+    return LazyRows(len(groups), shown)
+
+
+def _grouped(bindings: Sequence[AclBinding], by: str, roles: Mapping[AclBinding, str]) -> list[_Acls]:
+    """Return the ACLs of each group, the groups in the order of what they share."""
+
+    def in_role(acl: AclBinding) -> tuple[str, str]:
         return roles[acl], acl.principal
 
-    shared = in_role if by == ROLE else _SHARED[by][0]
-    found: dict[Hashable, list[AclBinding]] = {}
-    for binding in bindings:
-        found.setdefault(shared(binding), []).append(binding)
-    return [
-        AclGroup(
-            example=group[0],
-            acls=len(group),
-            allow=sum(acl.permission_type is PermissionType.ALLOW for acl in group),
-            deny=sum(acl.is_deny for acl in group),
-            role=roles.get(group[0], ""),
-            kinds=tuple(Counter(acl.resource_type for acl in group).most_common()),
-        )
-        for group in found.values()
-    ]
+    shared, order = (in_role, _role_order) if by == ROLE else _SHARED[by]
+    found: dict[Any, _Acls] = {}
+    for key, binding in zip(map(shared, bindings), bindings, strict=True):
+        group = found.get(key)
+        if group is None:
+            found[key] = [binding]
+        else:
+            group.append(binding)
+    return [found[key] for key in sorted(found, key=order)]
 
 
-def _sorted(groups: list[AclGroup], by: str, sort: str) -> tuple[AclGroup, ...]:
-    in_order = sorted(groups, key=lambda group: _order(group, by))
-    return tuple(sorted(in_order, key=lambda group: -getattr(group, sort)) if sort else in_order)
+def _group(acls: _Acls, roles: Mapping[AclBinding, str]) -> AclGroup:
+    return AclGroup(
+        example=acls[0],
+        acls=len(acls),
+        allow=_number_of(PermissionType.ALLOW, acls),
+        deny=_number_of(PermissionType.DENY, acls),
+        role=roles.get(acls[0], ""),
+        kinds=tuple(
+            (ResourceType(code), number)
+            for code, number in Counter(map(attrgetter("resource_type._value_"), acls)).most_common()
+        ),
+    )
 
 
-def _order(group: AclGroup, by: str) -> Any:
-    if by == ROLE:
-        return _ROLE_ORDER[group.role], group.example.principal
-    return _SHARED[by][1](group.example)
+def _number_of(permission: PermissionType, acls: _Acls) -> int:
+    return countOf(map(attrgetter("permission_type._value_"), acls), permission._value_)
+
+
+_COUNTS: Mapping[str, Callable[[_Acls], int]] = {
+    "allow": partial(_number_of, PermissionType.ALLOW),
+    "deny": partial(_number_of, PermissionType.DENY),
+    "acls": len,
+}
+
+
+def _role_order(shared: tuple[str, str]) -> tuple[int, str]:
+    role, principal = shared
+    return _ROLE_ORDER[role], principal
 
 
 _ROLE_ORDER = {name: place for place, name in enumerate(ROLES)}

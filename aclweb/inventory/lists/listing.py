@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from itertools import compress
+from operator import attrgetter, countOf
 from typing import Any, Self
 
 from aclweb.acl.model import (
@@ -23,6 +27,7 @@ from aclweb.acl.model import (
     ResourceType,
 )
 from aclweb.acl.notation import binding_key
+from aclweb.clusters import Known
 from aclweb.inventory.current import ClusterView, Moment, in_force, reading_order
 from aclweb.inventory.lists.client_roles import ROLES, roles_of
 from aclweb.inventory.lists.names import containing
@@ -39,6 +44,8 @@ _COLUMNS: Mapping[str, Callable[[AclBinding], Any]] = {
     "resource": lambda acl: (acl.resource_name, acl.resource_type.code, acl.pattern_type.code),
     "host": lambda acl: acl.host,
 }
+# To look a name up among those that are sorted takes about as long as to file so many of them.
+_LOOKED_UP_ONE_BY_ONE = 20
 COLUMN_SORTS = (*_COLUMNS, MATCHES_NOW)
 
 
@@ -343,16 +350,57 @@ def reach_of(binding: AclBinding) -> str:
 
 def _facets(view: ClusterView, found: Sequence[AclBinding]) -> dict[str, dict[str, int]]:
     return {
-        "permission": _counted(binding.permission_type.name for binding in found),
-        "reach": _counted(reach_of(binding) for binding in found),
-        "type": _counted(binding.resource_type.name for binding in found),
-        "operation": _counted(binding.operation.name for binding in found),
-        "principal": _counted(ANY_USER for binding in found if binding.principal == ANY_USER),
-        "host": _counted(WILDCARD for binding in found if binding.host == WILDCARD),
-        "orphan": _counted("1" for binding in found if view.covered_now(binding) == 0),
+        "permission": _counted(PermissionType, found, "permission_type"),
+        "reach": _reaches(found),
+        "type": _counted(ResourceType, found, "resource_type"),
+        "operation": _counted(Operation, found, "operation"),
+        "principal": _if_any(ANY_USER, countOf(map(attrgetter("principal"), found), ANY_USER)),
+        "host": _if_any(WILDCARD, countOf(map(attrgetter("host"), found), WILDCARD)),
+        "orphan": _if_any("1", _orphans(view, found)),
     }
 
 
-def _counted(values: Iterable[str]) -> dict[str, int]:
-    """Return each value that occurs with its number, most frequent first."""
-    return dict(Counter(values).most_common())
+def _counted(words: Callable[[int], Enum], found: Sequence[AclBinding], column: str) -> dict[str, int]:
+    """Return each word that occurs in a column with its number, most frequent first."""
+    # `_value_` because an enum is hashed by Python code, and all of a million ACLs are asked.
+    codes = Counter(map(attrgetter(f"{column}._value_"), found))
+    return {words(code).name: number for code, number in codes.most_common()}
+
+
+def _reaches(found: Sequence[AclBinding]) -> dict[str, int]:
+    """Return how many ACLs have each kind of pattern, as `reach_of` names it, most frequent first."""
+    types = Counter(map(attrgetter("pattern_type._value_"), found))
+    on_star = compress(found, map(WILDCARD.__eq__, map(attrgetter("resource_name"), found)))
+    numbers = Counter({"all": sum(binding.has_wildcard_pattern for binding in on_star)})
+    numbers["exact"] = types.pop(PatternType.LITERAL._value_, 0) - numbers["all"]
+    numbers["prefix"] = types.pop(PatternType.PREFIXED._value_, 0)
+    numbers["unknown"] = types.total()
+    return {reach: number for reach, number in numbers.most_common() if number}
+
+
+def _orphans(view: ClusterView, found: Sequence[AclBinding]) -> int:
+    """Return how many of the ACLs cover no existing name for certain."""
+    orphans = 0
+    for kind, names in view.loaded.names.items():
+        if view.known(kind) is not Known.ALL:
+            continue
+        of_kind = [binding for binding in found if binding.resource_type is kind]
+        exact = [
+            binding.resource_name
+            for binding in of_kind
+            if binding.pattern_type is PatternType.LITERAL and binding.resource_name != WILDCARD
+        ]
+        others = (
+            binding
+            for binding in of_kind
+            if binding.pattern_type is not PatternType.LITERAL or binding.resource_name == WILDCARD
+        )
+        is_many = len(exact) * _LOOKED_UP_ONE_BY_ONE > len(names)
+        exists = frozenset(names).__contains__ if is_many else partial(view.loaded.holds, kind)
+        orphans += len(exact) - sum(map(exists, exact))
+        orphans += sum(view.covered_now(binding) == 0 for binding in others)
+    return orphans
+
+
+def _if_any(value: str, number: int) -> dict[str, int]:
+    return {value: number} if number else {}
