@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from aclweb.acl.authorizer import Basis, beyond_acls
+from aclweb.acl.authorizer import AclIndex, Basis, beyond_acls
 from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, computed_once, number_of
 from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
@@ -152,7 +152,7 @@ class Comparison:
             left.view,
             right.view,
             self.delta,
-            (lambda: left.index, lambda: right.index),
+            (lambda: left.index, lambda: None if _is_edit(left, right) else right.index),
             None if self.left_out else self.impact,
             (left.key, right.key),
             days=days,
@@ -400,9 +400,22 @@ def _impact(
 
 def between(left: Side, right: Side) -> Delta:
     """Return the ACLs that only one side has, as the delta that leads from left to right."""
-    if left.index is right.index:
-        return Delta()
-    return Delta.between(left.index.bindings, right.index.bindings)
+    if left.index is right.view.index:
+        return _with_an_effect(right.delta, left.index) if right.delta is not None else Delta()
+    return Delta.between_distinct(left.index.bindings, right.index.bindings)
+
+
+def _is_edit(left: Side, right: Side) -> bool:
+    """Whether the ACLs of the right side are those of the left with an edit: to file them all takes long."""
+    return right.delta is not None and left.index is right.view.index
+
+
+def _with_an_effect(delta: Delta, index: AclIndex) -> Delta:
+    """Return what of an edit is not so already."""
+    return Delta(
+        tuple(binding for binding in delta.add if binding not in index),
+        tuple(binding for binding in delta.remove if binding in index),
+    )
 
 
 def _names(left: Side, right: Side) -> Names:

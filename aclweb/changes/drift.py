@@ -201,7 +201,7 @@ def drift(
     except TooMuch as error:
         if budget is not None:
             return Drift(False, ("Whether the impact is still the same cannot be computed.", str(error)))
-        moved = _moved(content_of(view), _now_but_for(change.delta, content_of(view), now))
+        moved = _Moves.of(change.delta, content_of(view), now).words
         return _unknown(
             change, f"The cluster has changed since this was submitted: {moved}." if moved else ""
         )
@@ -229,15 +229,14 @@ def _drift(
     if not declared.same_effect:
         return declared
 
-    now = _now_but_for(delta, then, now)
-    moved = _moved(then, now)
-    if not moved:
+    moved = _Moves.of(delta, then, now)
+    if not moved.words:
         return Drift(True)
-    names = _names_of_both(then, now)
+    names = _names_of_both(then, now, moved)
     effect_then = impact_of(delta, view.index, names, settings, budget=budget)
-    effect_now = impact_of(delta, AclIndex(now.bindings), names, settings, budget=budget)
-    differences = _differences(effect_then, effect_now, regions=_regions_that_moved(then, now))
-    changed = f"The cluster has changed since this was submitted: {moved}."
+    effect_now = impact_of(delta, AclIndex(_now_but_for(delta, then, now)), names, settings, budget=budget)
+    differences = _differences(effect_then, effect_now, regions=_regions_that_moved(moved))
+    changed = f"The cluster has changed since this was submitted: {moved.words}."
     if differences:
         differences = _with_acls(differences, then, now, settings)
         return Drift(False, (changed, *differences.sentences), differences=differences)
@@ -288,40 +287,71 @@ def _without_ranges(impact: Impact) -> Impact:
     return replace(impact, groups=tuple(groups))
 
 
-def _now_but_for(delta: Delta, then: Content, now: Content) -> Content:
-    """Return the content of now, with the bindings of the delta present exactly if they were present then."""
+def _now_but_for(delta: Delta, then: Content, now: Content) -> tuple[AclBinding, ...]:
+    """Return the ACLs of now, with the bindings of the delta present exactly if they were present then."""
     ours = frozenset((*delta.add, *delta.remove))
     others = (binding for binding in now.bindings if binding not in ours)
-    return replace(now, bindings=(*others, *(binding for binding in then.bindings if binding in ours)))
+    return (*others, *(binding for binding in then.bindings if binding in ours))
 
 
-def _moved(then: Content, now: Content) -> str:
-    """Return what came and went, as the middle of a sentence; empty if nothing did.
+@dataclass(frozen=True)
+class _Moves:
+    """What came and went at a cluster since, but for the ACLs of a change: those count as they were then.
 
     Groups are left out: they come and go by the minute, and no answer depends on them.
     """
-    parts = []
-    for word, before, after in (
-        ("ACL", set(then.bindings), set(now.bindings)),
-        ("topic", set(then.topics), set(now.topics)),
-    ):
-        came, went = len(after - before), len(before - after)
-        for number, verb in ((came, "added"), (went, "removed")):
-            if number:
-                parts.append(f"{number_of(number, word)} {'was' if number == 1 else 'were'} {verb}")
-    return ", ".join(parts)
+
+    acls: Delta
+    topics_came: int
+    topics_went: int
+
+    @classmethod
+    def of(cls, delta: Delta, then: Content, now: Content) -> _Moves:
+        """Return what moved."""
+        ours = frozenset((*delta.add, *delta.remove))
+        acls = Delta.between_distinct(then.bindings, now.bindings)
+        came = went = 0
+        if then.topics != now.topics:
+            before, after = set(then.topics), set(now.topics)
+            came, went = len(after - before), len(before - after)
+        return cls(
+            Delta(
+                tuple(binding for binding in acls.add if binding not in ours),
+                tuple(binding for binding in acls.remove if binding not in ours),
+            ),
+            came,
+            went,
+        )
+
+    @property
+    def bindings(self) -> tuple[AclBinding, ...]:
+        """The ACLs that came or went."""
+        return (*self.acls.add, *self.acls.remove)
+
+    @property
+    def words(self) -> str:
+        """The middle of a sentence that tells it; empty if nothing moved."""
+        parts = []
+        for word, came, went in (
+            ("ACL", len(self.acls.add), len(self.acls.remove)),
+            ("topic", self.topics_came, self.topics_went),
+        ):
+            for number, verb in ((came, "added"), (went, "removed")):
+                if number:
+                    parts.append(f"{number_of(number, word)} {'was' if number == 1 else 'were'} {verb}")
+        return ", ".join(parts)
 
 
-def _names_of_both(then: Content, now: Content) -> Names:
+def _names_of_both(then: Content, now: Content, moved: _Moves) -> Names:
     """Return the names over which both effects have the same cells, so that they can be compared.
 
     Rules that came or went split what "every other name" means differently on the two
     sides. So each of their names, and for a prefix one name that represents all under
     it, is given to both.
     """
-    bindings = (*then.bindings, *now.bindings)
+    bindings = (*then.bindings, *moved.acls.add)
     extra: dict[ResourceType, list[str]] = {}
-    for binding in sorted(set(then.bindings) ^ set(now.bindings), key=str):
+    for binding in sorted(moved.bindings, key=str):
         if not binding.pattern.is_wildcard:
             extra.setdefault(binding.resource_type, []).append(binding.resource_name)
             if binding.pattern_type is PatternType.PREFIXED:
@@ -340,11 +370,11 @@ def _names_of_both(then: Content, now: Content) -> Names:
     )
 
 
-def _regions_that_moved(then: Content, now: Content) -> frozenset[tuple[str, str]]:
+def _regions_that_moved(moved: _Moves) -> frozenset[tuple[str, str]]:
     """Return the prefixes that only one side has, as resource type and text; `_ANY_MORE` represents them."""
     return frozenset(
         (binding.resource_type.name, binding.resource_name)
-        for binding in set(then.bindings) ^ set(now.bindings)
+        for binding in moved.bindings
         if binding.pattern_type is PatternType.PREFIXED and binding.resource_type in _NAMED
     )
 

@@ -50,7 +50,7 @@ def content_of(view: ClusterView) -> Content:
     """Return what the cluster holds as of that view."""
     return Content(
         bindings=view.index.bindings,
-        topics=tuple(topic.name for topic in view.topics),
+        topics=view.loaded.names[ResourceType.TOPIC],
         groups=tuple(view.groups or ()),
     )
 
@@ -102,8 +102,11 @@ def impact_of(
 
 
 def impact_hash(impact: Impact) -> str:
-    """Return the SHA-256 of the answers that would differ, in whatever order."""
-    return digest_of(impact, DIFFERENCES)
+    """Return the SHA-256 of the answers that would differ, in whatever order; worked out once."""
+    known: str | None = impact.memo.get(impact_hash)
+    if known is None:
+        known = impact.memo[impact_hash] = digest_of(impact, DIFFERENCES)
+    return known
 
 
 def on_which_impact_depends(view: ClusterView) -> tuple[object, ...]:

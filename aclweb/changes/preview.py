@@ -11,9 +11,10 @@ Answers are kept by revision, edit and settings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from weakref import WeakValueDictionary
 
 from aclweb.acl.kafka import refused_everywhere, why_not_deletable
 from aclweb.acl.model import (
@@ -145,6 +146,9 @@ class WorkedOut:
 
 _worked: Kept[WorkedOut] = Kept(lambda worked: worked.weight, TooMuch)
 
+_impacts: WeakValueDictionary[Hashable, Impact] = WeakValueDictionary()
+"""The impacts of what is kept, by edits in whatever order: that of a change is that of writing."""
+
 
 def worked_out(
     cluster: Cluster,
@@ -164,13 +168,7 @@ def worked_out(
 
     def work_out(computed: Computation | None) -> WorkedOut:
         known = computed and computed.impact
-        impact = known or impact_of(
-            delta,
-            view.index,
-            names_in(view, new_topics=new_topics),
-            view.settings,
-            budget=budget,
-        )
+        impact = known or _impact_in_any_order(delta, new_topics, view, budget)
         plan = delta.steps()
         calls, limits = commands_and_limits(plan, view.settings)
         added_already = sum(binding in view.index for binding in delta.add)
@@ -197,6 +195,19 @@ def worked_out(
         if done is None:
             raise
     return _worked.remember((*question, done.pk), lambda: work_out(done))
+
+
+def _impact_in_any_order(
+    delta: Delta, new_topics: tuple[str, ...], view: ClusterView, budget: Budget | None
+) -> Impact:
+    """Return the impact of an edit, which is the same in whatever order its ACLs are."""
+    edit = (frozenset(delta.add), frozenset(delta.remove), new_topics)
+    question = (*on_which_impact_depends(view), edit, budget)
+    found = _impacts.get(question)
+    if found is None:
+        names = names_in(view, new_topics=new_topics)
+        found = _impacts[question] = impact_of(delta, view.index, names, view.settings, budget=budget)
+    return found
 
 
 def check(delta: Delta) -> None:

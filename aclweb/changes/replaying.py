@@ -52,7 +52,7 @@ def replay_between(
     left: ClusterView,
     right: ClusterView,
     delta: Delta,
-    indexes: tuple[Callable[[], AclIndex], Callable[[], AclIndex]],
+    indexes: tuple[Callable[[], AclIndex], Callable[[], AclIndex | None]],
     impact: Impact | None,
     key: tuple[object, ...],
     *,
@@ -60,7 +60,8 @@ def replay_between(
 ) -> Replay | None:
     """Return the replay of the first side's log with the second side's ACLs and settings; None where none was read.
 
-    load: the newest of the first side's log. delta, indexes: the ACLs that differ, and those of each side.
+    load: the newest of the first side's log. delta, indexes: the ACLs that differ, and those of each side;
+    of the second None where they are not filed.
     key: what these depend on. days: as of `replay_of`.
     """
     if load is None or left.revision is None or right.revision is None:
@@ -68,14 +69,14 @@ def replay_between(
     takes_away = _takes_away(impact)
 
     def work_out() -> Replay:
-        before, after = (index() for index in indexes)
+        before, after = indexes
         return replay(
             load,
             delta,
-            before,
+            before(),
             left.settings,
             right.settings,
-            index_after=after,
+            index_after=after(),
             takes_away=takes_away,
             days=days,
         )

@@ -134,3 +134,19 @@ def test_equal_edits_have_one_hash_which_no_other_process_is_given():
     passed_on = pickle.loads(pickle.dumps(one))
     assert passed_on == one
     assert vars(passed_on).keys() == {"add", "remove"}
+
+
+def test_the_difference_of_distinct_sets_is_the_same_in_whatever_order_they_are(monkeypatch) -> None:
+    for seed in range(CASES):
+        rng = random.Random(f"distinct {seed}")
+        monkeypatch.setattr("aclweb.acl.model.delta._COMPARED_AT_ONCE", rng.choice([1, 2, 7, 512]))
+        monkeypatch.setattr("aclweb.acl.model.delta._MOST_APART", rng.choice([1, 3, 1_000]))
+        worlds = [random_edit(rng) for _ in range(rng.choice([1, 1, 9]))]
+        every = tuple(dict.fromkeys(each for _, before, _ in worlds for each in before))
+        before = tuple(each for each in every if rng.random() < 0.8)
+        stay = [pickle.loads(pickle.dumps(each)) for each in before if rng.random() < 0.9]
+        after = [*stay, *(each for each in every if each not in before)]
+        if rng.random() < 0.3:
+            rng.shuffle(after)
+
+        assert Delta.between_distinct(before, tuple(after)) == Delta.between(before, after)

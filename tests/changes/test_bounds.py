@@ -259,6 +259,24 @@ def test_an_effect_is_worked_out_once_for_a_revision_an_edit_and_the_settings(cl
     assert (first, second, len(simulated)) == (1, 2, 4)
 
 
+def test_the_effect_of_a_draft_is_that_of_its_change_which_has_another_order(cluster, ask, ada, simulated):
+    """DENY is written first: a what-if, its submission and its review work out one effect, and keep two plans."""
+    acls = (allow("User:amy", "READ", "orders"), deny("User:bob", "READ", "orders"), WISH)
+    shown = preview.preview(cluster, Delta(add=acls))
+    change = review.submit(change=ask(*acls), actor=ada)
+    again = preview.preview(cluster, change.delta)
+
+    assert change.delta.add != acls
+    assert again.impact is shown.impact
+    assert again.plan != preview.preview(cluster, Delta(add=tuple(reversed(acls)))).plan
+    assert len(simulated) == 1
+
+    del shown, again
+    kept.forget()
+    preview.preview(cluster, Delta(add=acls))
+    assert len(simulated) == 2
+
+
 def test_paging_through_a_change_works_out_nothing_again(cluster, ask, ada, ben, signed_in, simulated):
     change = review.submit(
         change=ask(*(allow(f"User:u{n}", "READ", f"orders.{n}") for n in range(60))), actor=ada

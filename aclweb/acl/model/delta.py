@@ -7,7 +7,7 @@ ALLOW, remove ALLOW, remove DENY.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -68,6 +68,14 @@ class Delta:
         object.__setattr__(made, "remove", tuple(binding for binding in old if binding not in new))
         return made
 
+    @classmethod
+    def between_distinct(cls, before: Sequence[AclBinding], after: Sequence[AclBinding]) -> Self:
+        """Return the same of ACLs that differ on each side; of those that both have in the same order at hardly a cost.
+
+        Two revisions of a cluster are such: what comes is behind all that stays.
+        """
+        return cls.between(*_without_what_both_have(before, after))
+
     def inverse(self) -> Delta:
         """Return the delta that undoes this one, where each of its edits had an effect."""
         return Delta(add=self.remove, remove=self.add)
@@ -91,6 +99,29 @@ class Delta:
             Step(4, "remove", _denying(self.remove, unknown_first=True)),
         )
         return tuple(step for step in phases if step.bindings)
+
+
+_COMPARED_AT_ONCE = 512
+# Of more there is no such order, and each is looked up in a set sooner.
+_MOST_APART = 1_000
+
+
+def _without_what_both_have(
+    before: Sequence[AclBinding], after: Sequence[AclBinding]
+) -> tuple[list[AclBinding], list[AclBinding]]:
+    """Return both without ACLs that are in both: all of them, where what comes is behind what stays and few go."""
+    left: list[AclBinding] = []
+    first = second = 0
+    while first < len(before) and second < len(after) and len(left) < _MOST_APART:
+        many = min(_COMPARED_AT_ONCE, len(before) - first, len(after) - second)
+        some, others = before[first : first + many], after[second : second + many]
+        if some != others:
+            many = next(place for place in range(many) if some[place] != others[place])
+            left.append(some[many])
+            first += 1
+        first += many
+        second += many
+    return [*left, *before[first:]], [*after[second:]]
 
 
 def _allowing(bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
