@@ -282,11 +282,25 @@ def test_a_request_with_two_answers_does_not_hide_that_the_list_was_cut(
     assert "more than 3 different requests and answers" in answer.content.decode()
 
 
+FORMATS_ASKED = {"file": "csv", "rights": "rights-csv"}
+
+
 def test_a_knob_that_nobody_knows_is_reported_and_a_page_needs_a_name(logged, proposed, ada, signed_in):
     page = unescape(proposed(names="odd").content.decode())
 
     assert "names is 'odd'; use one of exact, most-used, first-delimiter." in page
     assert signed_in(ada).get(PAGE).status_code == 404
+
+
+@pytest.mark.parametrize("way", ["draft", "file", "rights"])
+def test_no_draft_and_no_file_is_of_other_choices_than_those_named(logged, ada, signed_in, way):
+    asked = {"name": APP, "hosts": "odd"} | ({} if way == "draft" else {"format": FORMATS_ASKED[way]})
+    address, browser = f"{PAGE}?{urlencode(asked)}", signed_in(ada)
+
+    page = browser.post(address) if way == "draft" else browser.get(address)
+
+    assert page.status_code == 422
+    assert "hosts is 'odd'; use one of as-today, any, seen." in unescape(page.content.decode())
 
 
 def test_the_page_takes_few_queries(logged, proposed, django_assert_max_num_queries):

@@ -53,6 +53,18 @@ def test_the_denials_of_a_principal_are_its_own_and_lead_to_the_inbox(given, sig
     assert re.search(r'aria-current="page">Denials <span class="count" data-tone="deny">2<', shown)
 
 
+@pytest.mark.parametrize(("groups", "is_shown"), [(6, True), (7, False)])
+def test_few_denials_stand_above_the_traffic(given, signed_in, ada, groups, is_shown):  # noqa: F811
+    many = [request("User:bob", "WRITE", f"payments.{place}", lines=2) for place in range(groups)]
+    given(requests=[REQUESTS[0], *many])
+
+    page = signed_in(ada).get(f"{PAGE}&tab=denials").content.decode()
+
+    assert ('id="traffic"' in page) is is_shown
+    assert not is_shown or page.index('id="denials"') < page.index('id="traffic"')
+    assert not is_shown or "<b>70</b> permitted" in page
+
+
 def test_a_denial_has_the_state_that_somebody_gave_it(given, signed_in, ada):  # noqa: F811
     cluster = given(requests=REQUESTS).cluster
     browser = signed_in(ada)

@@ -24,6 +24,8 @@ from aclweb.inventory.models import Cluster
 from aclweb.web.shell.paging import page_of
 
 DENIALS_SHOWN = 20
+# Up to so many groups of denials leave room for the traffic below them.
+FEW_DENIALS = 6
 
 
 @dataclass(frozen=True)

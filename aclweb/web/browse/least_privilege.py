@@ -152,10 +152,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         days=_DAYS[chosen["days"]],
         just_read=True,
     )
-    if request.method == "POST":
+    # A draft or a file of other choices than those that somebody named would be taken for theirs.
+    is_wrong = bool(faults) and (request.method == "POST" or "format" in request.GET)
+    if request.method == "POST" and not is_wrong:
         return _draft(request, cluster, found)
     reason = ""
-    if "format" in request.GET:
+    if "format" in request.GET and not is_wrong:
         asked = request.GET["format"]
         if asked.startswith(_RIGHTS):
             name = f"rights-{cluster.slug}"
@@ -205,6 +207,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponseBase:
         "browse/principals/_least_privilege.html",
         context,
         section="principals",
+        status=422 if is_wrong else 200,
     )
 
 

@@ -35,7 +35,7 @@ from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
 from aclweb.web.browse.acl_filters import Choice
-from aclweb.web.browse.insight_tabs import denials_shown, tabs_of
+from aclweb.web.browse.insight_tabs import FEW_DENIALS, denials_shown, tabs_of
 from aclweb.web.browse.principal_rows import ANY, DENY, OWN, SHOWS, rows_of, with_reaches
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
@@ -166,8 +166,14 @@ class UsedRights:
 
 
 def _denied(asked: Asked) -> dict[str, Any]:
-    return denials_shown(
+    """Return a page of denials; where they are few, with the traffic, which shows what was permitted before them."""
+    found = denials_shown(
         asked.cluster, asked.load, asked.denials, asked.number, principal=asked.found.principal
+    )
+    return (
+        found | _traffic(asked, is_alone=False)
+        if asked.load is not None and asked.denials <= FEW_DENIALS
+        else found
     )
 
 
@@ -190,12 +196,12 @@ def _seen(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _traffic(asked: Asked) -> dict[str, Any]:
+def _traffic(asked: Asked, *, is_alone: bool = True) -> dict[str, Any]:
     """Return the card of what the log shows."""
     name = asked.found.principal
     logged = traffic_in(asked.load, principal=name) if asked.load is not None else Traffic(None)
     days_url = use_days.address(asked.cluster, principal=name)
-    return traffic_card.shown(asked.cluster, logged, about="principal", days_url=days_url)
+    return traffic_card.shown(asked.cluster, logged, about="principal", days_url=days_url, is_alone=is_alone)
 
 
 @dataclass(frozen=True)

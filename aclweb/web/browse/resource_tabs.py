@@ -27,7 +27,7 @@ from aclweb.inventory.details import TYPE_SENTENCES, group_told
 from aclweb.inventory.lists import names_known
 from aclweb.inventory.models import Cluster
 from aclweb.web.browse import traffic_card, use_days
-from aclweb.web.browse.insight_tabs import denials_shown, tabs_of
+from aclweb.web.browse.insight_tabs import FEW_DENIALS, denials_shown, tabs_of
 from aclweb.web.browse.resource_page import ResourcePage
 from aclweb.web.shell import links
 from aclweb.web.shell.as_of import AsOf
@@ -102,7 +102,13 @@ def _acls(asked: Asked) -> dict[str, Any]:
 
 
 def _denied(asked: Asked) -> dict[str, Any]:
-    return denials_shown(asked.cluster, asked.load, asked.denials, asked.number, resource=asked.resource)
+    """Return a page of denials; where they are few, with the traffic, which shows what was permitted before them."""
+    found = denials_shown(asked.cluster, asked.load, asked.denials, asked.number, resource=asked.resource)
+    return (
+        found | _traffic(asked, is_alone=False)
+        if asked.load is not None and asked.denials <= FEW_DENIALS
+        else found
+    )
 
 
 def _groups(asked: Asked) -> dict[str, Any]:
@@ -151,7 +157,7 @@ def _unlisted(view: ClusterView, readers: Iterable[ReaderGroups]) -> frozenset[s
     return frozenset(name for name in exactly if not view.loaded.holds(ResourceType.GROUP, name))
 
 
-def _traffic(asked: Asked) -> dict[str, Any]:
+def _traffic(asked: Asked, *, is_alone: bool = True) -> dict[str, Any]:
     """Return the card of what the log shows, and how many of those who may do something did."""
     cluster, resource = asked.cluster, asked.resource
     found = traffic_in(asked.load, resource=resource) if asked.load is not None else Traffic(None)
@@ -169,7 +175,7 @@ def _traffic(asked: Asked) -> dict[str, Any]:
         )
     days_url = use_days.address(cluster, type=resource.resource_type.name, name=resource.name)
     return {
-        **traffic_card.shown(cluster, found, about="resource", days_url=days_url),
+        **traffic_card.shown(cluster, found, about="resource", days_url=days_url, is_alone=is_alone),
         "configured": configured,
     }
 

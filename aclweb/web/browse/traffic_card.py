@@ -12,8 +12,10 @@ from aclweb.web.browse.charts import day_chart
 LINES_SHOWN = 12
 
 
-def shown(cluster: Cluster, found: Traffic, *, about: str, days_url: str) -> dict[str, Any]:
-    """Return what the card needs; one query.
+def shown(
+    cluster: Cluster, found: Traffic, *, about: str, days_url: str, is_alone: bool = True
+) -> dict[str, Any]:
+    """Return what the card needs; one query, and none where it stands below another, without how old the log is.
 
     about: "resource" names principals in its lines, "principal" names resources. days_url: of its use by day.
     """
@@ -25,7 +27,7 @@ def shown(cluster: Cluster, found: Traffic, *, about: str, days_url: str) -> dic
     return {
         "traffic": found,
         "traffic_days_url": days_url,
-        "traffic_freshness": freshness(cluster, found.load),
+        "traffic_freshness": freshness(cluster, found.load) if is_alone else None,
         "traffic_about": about,
         "traffic_lines": found.lines[:LINES_SHOWN],
         "traffic_more": max(0, len(found.lines) - LINES_SHOWN),
