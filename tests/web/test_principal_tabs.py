@@ -54,7 +54,7 @@ def test_the_denials_of_a_principal_are_its_own_and_lead_to_the_inbox(given, sig
 
 
 @pytest.mark.parametrize(("groups", "is_shown"), [(6, True), (7, False)])
-def test_few_denials_stand_above_the_traffic(given, signed_in, ada, groups, is_shown):  # noqa: F811
+def test_few_denials_are_shown_above_the_traffic(given, signed_in, ada, groups, is_shown):  # noqa: F811
     many = [request("User:bob", "WRITE", f"payments.{place}", lines=2) for place in range(groups)]
     given(requests=[REQUESTS[0], *many])
 

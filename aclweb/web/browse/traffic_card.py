@@ -15,7 +15,7 @@ LINES_SHOWN = 12
 def shown(
     cluster: Cluster, found: Traffic, *, about: str, days_url: str, is_alone: bool = True
 ) -> dict[str, Any]:
-    """Return what the card needs; one query, and none where it stands below another, without how old the log is.
+    """Return what the card needs; one query, and none where it is part of another card, without how old the log is.
 
     about: "resource" names principals in its lines, "principal" names resources. days_url: of its use by day.
     """
