@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -11,7 +12,7 @@ from aclweb.clusters import TopicInfo
 from aclweb.insights.load import load
 from aclweb.inventory.sync.run import sync
 from tests.builders import allow, deny
-from tests.insights.results import file, request, write_result
+from tests.insights.results import LAST, file, request, write_result
 from tests.inventory.answering_cluster import Answers
 
 TOPIC = "/c/test-eu/topics/orders.eu"
@@ -154,3 +155,59 @@ def test_narrow_windows_are_told_which_rights_are_always_shown(browser, kind, wo
     page = browser.get("/c/test-eu/resource/", {"type": kind, "name": name}, follow=True)
 
     assert f"Rights that no ACL gives are left out, except {words}." in plain(page)
+
+
+def seen_in(page) -> dict[str, str]:
+    part = page.content.decode().split('id="access"')[1].split("</section>")[0]
+    rows = re.findall(r'<th scope="row">(.*?)</th>.*?<td class="last-seen">(.*?)</td>', part, re.DOTALL)
+    return {
+        " ".join(unescape(re.sub("<[^>]*>", " ", name)).split()): " ".join(
+            re.sub("<[^>]*>", " ", cell).split()
+        )
+        for name, cell in rows
+    }
+
+
+def test_each_row_says_when_the_log_last_saw_the_principal_on_the_topic(logged):
+    denied_later = request("User:far-2", "WRITE", "orders.eu", last_at=LAST + timedelta(minutes=90))
+    browser = logged([*REQUESTS, denied_later])
+
+    page = browser.get(TOPIC, {"all": "1"})
+
+    assert seen_in(page) == {
+        "User:bob": "20 Nov 20:00",
+        "User:cat": "not in the log",
+        "User:dan": "denied 20 Nov 20:00",
+        "User:far-0": "not in the log",
+        "User:far-1": "not in the log",
+        "User:far-2": "denied 20 Nov 21:30",
+        "User:far-3": "not in the log",
+        "Any other user User:*": "",
+    } | {name: "" for name in seen_in(page) if name.startswith("Super users")}
+    part = browser.get(TOPIC, {"all": "1"}, headers={"HX-Request": "true"})
+    assert seen_in(part) == seen_in(page)
+    assert set(seen_in(browser.get(TOPIC, {"show": "used"}))) == {"User:bob", "User:far-2"}
+
+
+def test_without_permits_only_a_denial_tells_when_a_principal_was_last_seen(logged):
+    page = logged([REQUESTS[4]], files=[file("broker-1.log", permits=0)]).get(TOPIC)
+
+    assert seen_in(page)["User:cat"] == "cannot tell"
+    assert seen_in(page)["User:dan"] == "denied 20 Nov 20:00"
+
+
+def test_without_a_log_and_of_the_past_no_row_says_when_somebody_was_seen(browser, cluster, logged):
+    assert seen_in(browser.get(TOPIC)) == {}
+    logged()
+    sync(cluster, client=Answers(ACLS[1:], topics=[TopicInfo("orders.eu")]))
+
+    assert seen_in(browser.get(TOPIC, {"as_of": "1"})) == {}
+
+
+@pytest.mark.parametrize("show", ["", "used", "denied"])
+def test_the_rows_take_few_queries(logged, show, django_assert_max_num_queries):
+    browser = logged()
+    browser.get(TOPIC, {"show": show})
+
+    with django_assert_max_num_queries(12):
+        browser.get(TOPIC, {"show": show})

@@ -20,13 +20,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from aclweb.accounts.models import User
-from aclweb.acl.model import NOUNS, WILDCARD, ResourceType
+from aclweb.acl.model import NOUNS, WILDCARD, ResourceType, spoken
 from aclweb.acl.needs import GIVEN_ROLES
 from aclweb.inventory.models import Cluster
 from aclweb.web.ask.client_action import word_of
 from aclweb.web.models import AskedLately
 from aclweb.web.shell import links
-from aclweb.web.shell.forms import spoken
 from aclweb.web.shell.typed_principal import holds_pem
 
 logger = logging.getLogger(__name__)

@@ -15,6 +15,8 @@ from aclweb.accounts.models import User
 from aclweb.acl.matching import topic_fault
 from aclweb.acl.model import Operation, Resource, ResourceType
 from aclweb.clusters import DetailKind
+from aclweb.insights.current import current_load
+from aclweb.insights.last_seen import last_requests_on
 from aclweb.inventory import lists
 from aclweb.inventory.access import topic_access
 from aclweb.inventory.details import ask_for_members, told_of_name
@@ -141,11 +143,18 @@ def _page(request: HttpRequest, cluster: Cluster, kind: ResourceType, name: str)
         **_whether_it_exists(cluster, kind, name, moment),
         "name_fault": name_fault,
     }
+    load = use.use.load if use.use is not None else None
     if tab != "access" or not wants_part(request):
         asked = resource_tabs.Asked.of(cluster, moment, shown, page_asked(request.GET))
+        load = asked.load
         context |= resource_tabs.shown(asked, tab, tabs)
         # Who owned it in the past is not kept.
         context["owned"] = None if moment.is_past else lists.owner_of(cluster, kind.name, name)
+    elif use.use is None:
+        load = current_load(cluster)
+    if tab == "access" and load is not None and not moment.is_past:
+        principals = [row.principal for row in shown.rows]
+        context["last_seen"] = last_requests_on(load, shown.access.resource, principals)
     return render_page(request, "browse/topics/detail.html", PARTS.get(tab), context, section="topics")
 
 
