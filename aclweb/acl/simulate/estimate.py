@@ -91,10 +91,17 @@ class _Bindings:
         worlds: Worlds,
     ) -> None:
         """for_any_name: those of the bindings that are for any name."""
-        self._bindings, self._for_any_name = list(bindings), for_any_name
+        self._given, self._for_any_name = bindings, for_any_name
         self._codes, self._worlds = codes, worlds
-        self.count = len(self._bindings)
         self._asked_below = 0
+
+    @computed_once
+    def _bindings(self) -> Sequence[AclBinding]:
+        return list(self._given)
+
+    @property
+    def count(self) -> int:
+        return len(self._bindings)
 
     @computed_once
     def wide_hosts(self) -> int:
@@ -233,6 +240,11 @@ class _OfType:
         wide = list(chain.from_iterable(self._for_any_name.values()))
         return _Bindings(every, wide, self._codes, self.worlds)
 
+    @property
+    def _count_of_all(self) -> int:
+        """How many bindings there are: most edits for everybody ask no more of them, which are not gathered then."""
+        return sum(len(shelf.unsorted) for shelf in self._shelves)
+
     @computed_once
     def _for_any_name(self) -> Mapping[str, list[AclBinding]]:
         """The bindings for any name, by principal."""
@@ -313,7 +325,7 @@ class _OfType:
     def _steps_of_looking(self, principal: str) -> int:
         if principal != ANY_USER:
             return len(self._codes) * (1 + self._of(principal).count // LOOKED_AT_A_STEP)
-        looked_at = self._all.count + self._sessions * self._shared.not_single
+        looked_at = self._count_of_all + self._sessions * self._shared.not_single
         return len(self._codes) * (1 + self._sessions + looked_at // LOOKED_AT_A_STEP)
 
     @computed_once
@@ -442,4 +454,4 @@ class _OfType:
         rows = sum(1 + len(covering) for covering in sets) * len(self._codes) + wide * len(sets)
         steps = rows * (STEPS_OF_A_ROW + 2 * STEPS_OF_A_KIND + self._all.wide_hosts * STEPS_OF_A_SET_OF_HOSTS)
         sessions = len(self._codes) * (self._sessions + 1)
-        return Cost(steps + sessions + self._all.count * len(self._codes) // LOOKED_AT_A_STEP, 2 * rows)
+        return Cost(steps + sessions + self._count_of_all * len(self._codes) // LOOKED_AT_A_STEP, 2 * rows)

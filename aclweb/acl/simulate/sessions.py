@@ -243,7 +243,10 @@ class Sessions:
         for place, own in covering.items():
             key = tuple(map(id, own))
             names[key] = names.get(key, 0) | 1 << place
-        bindings = {id(each): _staying(each) for own in covering.values() for each in own}
+        every = {
+            id(each): each for own in covering.values() for each in own
+        }  # many cover several of the names
+        bindings = {key: _staying(each) for key, each in every.items()}
         return [CoveredNames(Compact.of(own), [bindings[each] for each in key]) for key, own in names.items()]
 
     def codes_changed(self, session: AskedSession) -> int:
