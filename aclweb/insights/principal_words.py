@@ -25,9 +25,10 @@ def _of_reach(found: PrincipalList) -> tuple[str, ...]:
             f"{principals}.",
             f"Which of them can read or write to every topic: {_why_not(reads.sentence)}",
         )
+    every = "every topic" if found.sees_all_topics else "every topic that aclweb may see"
     return (
-        f"{principals}: {_counted(writes.count, 'can write to')} every topic, "
-        f"{_counted(reads.count, 'can read')} every topic.",
+        f"{principals}: {_counted(writes.count, 'can write to')} {every}, "
+        f"{_counted(reads.count, 'can read')} {every}.",
     )
 
 

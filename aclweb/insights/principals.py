@@ -134,7 +134,10 @@ class Marked:
 
 @dataclass(frozen=True)
 class PrincipalList:
-    """Principals with their marks. marked: for each of MARKS. count: how many names have the text."""
+    """Principals with their marks. marked: for each of MARKS. count: how many names have the text.
+
+    topics: how many are known; sees_all_topics: whether these are all that exist.
+    """
 
     rows: Sequence[ListedPrincipal]
     count: int
@@ -142,6 +145,7 @@ class PrincipalList:
     load: Load | None
     evidence: Evidence
     topics: int | None
+    sees_all_topics: bool
 
     def of(self, mark: str) -> Marked:
         return next(found for found in self.marked if found.mark == mark)
@@ -168,6 +172,7 @@ def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFil
         load=facts.load,
         evidence=facts.evidence,
         topics=facts.reaches.topics if facts.reaches else None,
+        sees_all_topics=facts.sees_all_topics,
     )
 
 
@@ -305,6 +310,10 @@ class _Facts:
             markings[principal] = same.setdefault(marking, marking)
         return _Everybody(names, markings)
 
+    @property
+    def sees_all_topics(self) -> bool:
+        return self.view.known(ResourceType.TOPIC) is Known.ALL
+
     @computed_once
     def why_not_seen(self) -> str:
         """Why the log cannot tell that somebody was not seen; empty where it can."""
@@ -422,7 +431,7 @@ class _Facts:
         if self.reaches is None or not self.reaches.topics:
             return known.sentence or "there is no topic", ""
         verb = "write to" if mark == WRITES_ALL else "read"
-        which = "exists" if known.known is Known.ALL else "aclweb may see"
+        which = "exists" if self.sees_all_topics else "aclweb may see"
         return "", (
             f"By effect of all ACLs they can {verb} every topic that {which} "
             f"({self.reaches.topics:,}), from some host at least."

@@ -160,6 +160,18 @@ def test_counts_above_the_list_are_of_the_names_with_the_text(logged, browser):
     assert told_in(text_of(browser.get(f"{URL}?q=nobody-is-called-so"))) == ""
 
 
+def test_where_topics_may_be_hidden_every_topic_is_every_one_that_is_seen(cluster, browser):
+    sync(cluster, client=FakeCluster([allow("User:bob", "READ", "*")], topics=["orders"]))
+    cluster.topics_listed = Known.VISIBLE.value
+    cluster.save()
+
+    page = text_of(browser.get(URL))
+
+    assert "can read every topic that aclweb may see." in told_in(page)
+    assert "can write to every topic that aclweb may see," in told_in(page)
+    assert "A bar is the share of 1 topic that aclweb may see." in page
+
+
 def test_what_nobody_can_count_is_not_counted_above_the_list(cluster, browser):
     sync(cluster, client=FakeCluster([allow("User:bob", "READ", "orders")]))
     cluster.topics_listed = Known.UNKNOWN.value
