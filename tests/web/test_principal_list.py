@@ -207,9 +207,9 @@ def test_a_log_without_permits_tells_who_was_denied_and_not_who_was_never_seen(g
     ],
 )
 def test_a_bar_is_full_only_for_every_topic_and_empty_only_for_none(count, topics, step, sentence):
-    share = Share("reads", count, topics)
+    share = Share.of("reads", count, topics)
 
-    assert (share.step, share.sentence) == (step, sentence)
+    assert (share.step, share.sentence) == (str(step), sentence)
 
 
 def test_a_row_shows_what_its_principal_reads_writes_and_administers(cluster, browser):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
@@ -63,30 +63,23 @@ class MarkChoice:
     url: str
 
 
-@dataclass(frozen=True)
-class Share:
-    """How many of the cluster's topics a principal reaches. word: of the column, on a card."""
+class Share(NamedTuple):
+    """How many of all topics a principal reaches, as a cell of the list: texts alone, since a page has many.
+
+    word: of the column. step: how long the bar is, of STEPS. sentence: it in words where it is nearly all of them.
+    """
 
     word: str
-    count: int
-    topics: int
+    step: str
+    sentence: str
+    number: str
 
-    @property
-    def step(self) -> int:
-        """How long the bar is, of STEPS: none only for no topic, and all only for every one."""
-        if not self.count:
-            return 0
-        if self.count >= self.topics:
-            return STEPS
-        return min(STEPS - 1, max(1, self.count * STEPS // self.topics))
-
-    @property
-    def sentence(self) -> str:
-        """It in words where it is all of them or nearly; empty otherwise."""
-        if self.step < NEARLY_ALL:
-            return ""
-        every = "all" if self.count >= self.topics else f"{self.count:,} of"
-        return f"{every} {self.topics:,} topics"
+    @classmethod
+    def of(cls, word: str, count: int, topics: int) -> Self:
+        """Return it; a bar is empty only for no topic, and full only for every one."""
+        step = min(STEPS - 1, max(1, count * STEPS // topics)) if 0 < count < topics else STEPS * bool(count)
+        every = f"all {topics:,} topics" if step == STEPS else f"{count:,} of {topics:,} topics"
+        return cls(word, str(step), every if step >= NEARLY_ALL else "", f"{count:,}" if count else "")
 
 
 @login_required
@@ -171,7 +164,7 @@ def _shares(row: ListedPrincipal, topics: int | None) -> list[Share]:
     """Return how much of the topics the principal reads, writes to and administers; none where nobody can tell."""
     if row.reach is None or topics is None:
         return []
-    return [Share(word, count, topics) for word, count in zip(row.reach._fields, row.reach, strict=True)]
+    return [Share.of(word, count, topics) for word, count in zip(row.reach._fields, row.reach, strict=True)]
 
 
 def _choices(request: HttpRequest, found: PrincipalList, filters: PrincipalFilters) -> list[MarkChoice]:
