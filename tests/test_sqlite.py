@@ -11,7 +11,11 @@ from contextlib import closing
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from aclweb.inventory.findings import Findings
+from aclweb.inventory.models import LintRun, Revision
 from aclweb.runtime.sqlite.base import DatabaseWrapper
 
 ROUNDS, OPENERS = 40, 6
@@ -67,3 +71,20 @@ def test_what_is_no_lock_is_told_at_once(tmp_path):
 
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
         open_as_the_site(file, timeout=3_600)
+
+
+@pytest.mark.django_db
+def test_dismissed_findings_are_counted_without_a_look_at_all_of_the_run(cluster):
+    revision = Revision.objects.create(
+        cluster=cluster, number=1, read_at=timezone.now(), acls=0, acls_added=0, acls_removed=0, digest=""
+    )
+    run = LintRun.objects.create(
+        cluster=cluster, revision=revision, key="", asked_at=timezone.now(), rung_at=timezone.now()
+    )
+
+    with CaptureQueriesContext(connection) as queries:
+        assert len(Findings(run).left_out) == 0
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {queries[0]['sql']}")
+        assert "findings_dismissed (search_id=? AND dismissed_until>?)" in str(cursor.fetchall())

@@ -85,8 +85,11 @@ class StoredFinding(models.Model):
         indexes = [
             models.Index(fields=["search", "is_proposal", "severity", "rule"], name="findings_by_rule"),
             models.Index(fields=["search", "place"], condition=Q(can_go=True), name="findings_that_can_go"),
+            # With the day, or SQLite would rather look at all findings of the run by the index above.
             models.Index(
-                fields=["search"], condition=Q(dismissed_until__isnull=False), name="findings_dismissed"
+                fields=["search", "dismissed_until"],
+                condition=Q(dismissed_until__isnull=False),
+                name="findings_dismissed",
             ),
         ]
 
