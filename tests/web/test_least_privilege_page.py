@@ -139,10 +139,28 @@ def test_a_principal_of_many_acls_has_a_page_of_fifty_kilobytes(cluster, propose
 
     assert all(len(page.content) < 50 * 1024 for page in (*pages, proposed(view="lines")))
     held = {pair.today.binding for page in pages for pair in page.context["pairs"]}
-    assert len(held) == 36
+    assert len(held) == 27
     assert held < set(acls)
-    assert [row.right.lines for row in pages[0].context["rights"]] == [3] * 20
-    assert [row.right.lines for row in pages[2].context["rights"]] == [0] * 20
+    assert [row.right.lines for row in pages[0].context["rights"]] == [3] * 12
+    assert [row.right.lines for row in pages[2].context["rights"]] == [0] * 12
+
+
+@pytest.mark.parametrize("number, shown, told", [(4, 4, ""), (5, 3, "and 2 more"), (40, 3, "and 37 more")])
+def test_a_row_shows_the_first_acls_that_replace_one_and_says_how_many_more(
+    cluster, proposed, tmp_path, number, shown, told
+):
+    names = [f"orders.{place:03}" for place in range(number)]
+    used = [request(APP, "READ", name, allowed=True, decided_now="ALLOWED", lines=3) for name in names]
+    wide = [allow(APP, "READ", "orders.", pattern="PREFIXED")]
+    sync(cluster, client=FakeCluster(wide, topics=names, groups=[]))
+    cluster.refresh_from_db()
+    load(write_result(tmp_path / "usage", wide, requests=used), cluster)
+
+    page = proposed(names="exact")
+
+    assert page.text.count("3 requests, from") == shown
+    assert (f"{told}; the files have all of them." in page.text) == bool(told)
+    assert proposed(names="exact", format="csv").getvalue().count(b"orders.") == number
 
 
 def test_each_choice_of_names_is_compared_and_the_chosen_one_shown(logged, proposed):

@@ -32,10 +32,11 @@ from aclweb.web.shell.downloads import FORMATS, WORDS, rows_file
 from aclweb.web.shell.htmx import render_page
 from aclweb.web.shell.paging import page_asked, page_of
 
-PAIRS_A_PAGE = 12
+PAIRS_A_PAGE = 9
+INSTEAD_SHOWN = 3  # of what replaces one ACL, which may be thousands
 LINES_A_PAGE = 60
 COMMANDS_SHOWN = 6
-RIGHTS_A_PAGE = 20
+RIGHTS_A_PAGE = 12
 NAMED = 3
 _RIGHTS = "rights-"  # begins the format of a file of the rights of today
 RIGHT_COLUMNS = ("resource_type", "resource_name", "operation", "requests")
@@ -94,6 +95,17 @@ class Pair:
 
     today: Held | None
     instead: tuple[Proposed, ...]
+
+    @property
+    def shown(self) -> tuple[Proposed, ...]:
+        """The first of what is there instead; all where hiding the rest would save one line only."""
+        return self.instead if self.more == 0 else self.instead[:INSTEAD_SHOWN]
+
+    @property
+    def more(self) -> int:
+        """How many a page does not show."""
+        beyond = len(self.instead) - INSTEAD_SHOWN
+        return beyond if beyond > 1 else 0
 
     @property
     def sign(self) -> str:
