@@ -374,5 +374,5 @@ def test_the_queries_do_not_grow_with_the_names(both, give, django_assert_max_nu
 
     for kind in ("topics", "principals", "acls"):
         use_beside(*both, kind=kind, days=30)
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(5):
             use_beside(*both, kind=kind, days=30)
