@@ -7,8 +7,8 @@ the reason, and never 0. Times are the brokers' own, in a zone that their log do
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import F, Q
@@ -35,7 +35,8 @@ class Use:
     a load of an earlier version does not tell; alone: those it settled by itself; named: lines in which the broker
     gave it as its rule. needed: requests that would be answered otherwise without it, None where a load of an
     earlier version does not tell. `reason` may be given beside a number too: then there may have been more.
-    window: the days that "unused" is about.
+    window: the days that "unused" is about. days: of `requests`, those of each of the last 90 days that has some; empty
+    where a load of an earlier version does not tell.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Use:
     needed: int | None = None
     replaceable_by: tuple[str, ...] = ()
     lately: int | None = None
+    days: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def load(self) -> str:
@@ -109,6 +111,7 @@ def usage_of(
                 needed=use.needed,
                 replaceable_by=tuple(use.replaceable_by),
                 lately=use.requests_30,
+                days=dict(use.days),
             )
             continue
         permission, number, read_at = facts.get(key, (PermissionType.ALLOW, 0, None))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
+from playwright.sync_api import expect
 
+from aclweb.acl.notation import binding_key
 from aclweb.insights.load import load
 from aclweb.inventory.current import view as current
 from aclweb.inventory.findings import pages as findings
 from aclweb.inventory.sync.run import sync
 from devstack.demo import company
+from tests.builders import allow
 from tests.fake_cluster import FakeCluster
-from tests.insights.results import use, write_result
+from tests.insights.results import request, use, write_result
 
 LIST = "/c/test-eu/acls/"
 
@@ -33,7 +36,9 @@ def rows_of(page) -> list[str]:
     return re.findall(r"<tr>.*?</tr>", rows, re.DOTALL)
 
 
-@pytest.mark.parametrize("query", ["", "?operation=READ", "?sort=principal&page=3"])
+@pytest.mark.parametrize(
+    "query", ["", "?operation=READ", "?sort=principal&page=3", "?columns=all&sort=last-used"]
+)
 def test_a_page_of_fifty_acls_stays_below_its_budget(demo, query):
     page = demo.get(LIST + query)
 
@@ -72,3 +77,41 @@ def test_what_rows_share_stands_once_below_them(demo):
     assert page.count("the log covers 14 days, and at least 30 days are needed") == 1
     assert "Cannot tell whether 26 ACLs of this page are used" in page
     assert not re.search("[0-9a-f]{64}", page)
+
+
+@pytest.fixture
+def used(cluster, ada, signed_in, tmp_path):
+    """Three ACLs, of which one was used on each day, one on the first and the last of them, and one never."""
+    acls = [allow(f"User:{name}", "READ", "orders.eu") for name in ("daily", "rare", "never")]
+    sync(cluster, client=FakeCluster(acls, topics=[], groups=[]))
+    days = [f"2026-11-{day:02}" for day in range(7, 21)]
+
+    def asked(name, lines):
+        return request(
+            f"User:{name}", "READ", "orders.eu", allowed=True, lines=sum(lines.values()), decided_now="ALLOWED",
+            days=[{"day": day, "lines": each} for day, each in lines.items()],
+            determining=[binding_key(next(acl for acl in acls if acl.principal == f"User:{name}"))],
+        )  # fmt: skip
+
+    requests = [asked("daily", dict.fromkeys(days, 999)), asked("rare", {days[2]: 1, days[-1]: 30})]
+    load(write_result(tmp_path, acls, usage=map(use, acls[:2]), requests=requests), cluster)
+    return signed_in(ada)
+
+
+def test_a_row_holds_a_digit_for_each_of_the_last_days_from_the_first_with_requests(used):
+    page = used.get(LIST, {"sort": "principal"}).content.decode()
+
+    assert 'data-days-drawn="14"' in page
+    assert re.findall(r"data-days=(\d+)>", page) == ["9" * 14, "100000000004"]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_browser_draws_the_days_and_says_on_how_many_it_was_used(used, window, ada):
+    page = window(ada, LIST)
+    rare = page.locator("tr", has_text="User:rare")
+    expect(rare.get_by_role("img", name="Requests on 2 of the last 14 days of the log")).to_be_visible()
+    page.get_by_role("link", name="Principal", exact=True).click()
+
+    expect(page.locator(".last-used .spark")).to_have_count(2)
+    assert page.watch.complaints == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 
 from django.urls import reverse
 
@@ -23,7 +24,10 @@ from aclweb.web.shell.as_of import AsOf
 
 @dataclass(frozen=True)
 class ShownAcl:
-    """One row. resource_url: empty for a pattern that is not one name. why_kept: why no tool can remove the ACL."""
+    """One row. resource_url: empty for a pattern that is not one name. why_kept: why no tool can remove the ACL.
+
+    days: what static/js/sparks.js draws: see `_days_of`.
+    """
 
     binding: AclBinding
     short_key: str
@@ -33,13 +37,15 @@ class ShownAcl:
     resource_url: str
     more_url: str
     why_kept: str
+    days: str = ""
 
 
 def shown(
-    rows: Iterable[AclRow], uses: Mapping[str, Use], cluster: Cluster, moment: AsOf
+    rows: Iterable[AclRow], uses: Mapping[str, Use], cluster: Cluster, moment: AsOf, window: Sequence[str]
 ) -> tuple[ShownAcl, ...]:
-    """Return the rows as the list shows them."""
+    """Return the rows as the list shows them. window: the days of the log whose requests are drawn."""
     home = reverse("cluster", args=[cluster.slug])
+    most = max((use.days.get(day, 0) for use in uses.values() for day in window), default=0)
 
     def beside(address: str) -> str:
         return moment.kept_in(address.replace(home, "../", 1) if address.startswith(home) else address)
@@ -56,9 +62,20 @@ def shown(
             else "",
             more_url=moment.kept_in(f"one/?key={row.short_key}"),
             why_kept=why_not_deletable(row.binding) or "",
+            days=_days_of(uses[row.key], window, most),
         )
         for row in rows
     )
+
+
+def _days_of(use: Use, window: Sequence[str], most: int) -> str:
+    """Return a digit for each day up to the last one, from the first that has requests.
+
+    0 is none, and 9 the most of any day of these rows, on a logarithmic scale, so that a page has one scale.
+    """
+    counts = [use.days.get(day, 0) for day in window]
+    digits = (str(max(1, round(9 * log1p(count) / log1p(most)))) if count else "0" for count in counts)
+    return "".join(digits).lstrip("0")
 
 
 def told_of(rows: Sequence[ShownAcl]) -> list[str]:

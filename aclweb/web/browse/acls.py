@@ -15,6 +15,7 @@ from aclweb.accounts import access
 from aclweb.accounts.models import User
 from aclweb.insights.coverage import freshness
 from aclweb.insights.queries import usage_of
+from aclweb.insights.requests import days_of
 from aclweb.inventory import lists
 from aclweb.inventory.current import ClusterView, in_force
 from aclweb.inventory.lists import AclListFilters
@@ -26,6 +27,8 @@ from aclweb.web.shell.paging import SIZES, keep_size, page_asked, page_of, size_
 
 # More commands than this are a file and not a text for the clipboard.
 MOST_COPIED = 2_000
+# Days of the log of which a row shows how much its ACL was used.
+DAYS_DRAWN = 14
 
 
 @login_required
@@ -94,7 +97,8 @@ def _rows(
     filters, faults = acl_columns.in_order(load, request.GET, kept.filters, faults)
     page = page_of(lists.acls_in(view, filters), page_asked(request.GET), size_asked(request))
     uses = usage_of(cluster, [row.key for row in page.object_list], load=load, evidence=kept.evidence)
-    rows = acl_rows.shown(page.object_list, uses, cluster, moment)
+    window = days_of(load, DAYS_DRAWN) if load is not None else []
+    rows = acl_rows.shown(page.object_list, uses, cluster, moment, window)
     shown, wrong = acl_columns.asked(request.GET)
     columns = acl_columns.columns(request.GET, shown, is_past=moment.is_past)
     return {
@@ -105,6 +109,7 @@ def _rows(
         "column_choices": acl_columns.choices(shown),
         "shows_load": any(column.name == "load" for column in columns),
         "told": acl_rows.told_of(rows),
+        "days_drawn": len(window),
         "freshness": freshness(cluster, load),
     }
 
