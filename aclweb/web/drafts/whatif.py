@@ -48,6 +48,7 @@ from aclweb.web.drafts import (
     replay_all,
     replayed,
     saved,
+    through,
 )
 from aclweb.web.drafts.draft import MOST_LINES, AclForm, Draft, Fault, Line, hints, kept_draft, read_draft
 from aclweb.web.shell import exporting
@@ -577,6 +578,8 @@ def _answer(cluster: Cluster, view: ClusterView, draft: Draft, data: QueryDict) 
         "unsure_topics": names_known(cluster, ResourceType.TOPIC).sentence if draft.new_topics else "",
         "told": impact_rows.told(preview.impact),
         "tiles": impact_rows.tiles(preview.impact),
+        "settled": through.settled_by(preview.impact, [line.binding for line in draft.lines]),
+        "unmatchable": through.unmatchable(draft.delta.add, view.settings),
         "show": kind,
         "nothing_differs": not any(preview.impact.counts[name] for name in ("loses", "gains", "depends")),
         **diff_page.shown(
