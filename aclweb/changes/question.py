@@ -20,6 +20,7 @@ from aclweb.acl.model import AclBinding, AuthorizerSettings, Delta, computed_onc
 from aclweb.acl.notation import binding_from_dict
 from aclweb.changes.impact import sha256_of
 from aclweb.changes.models import Change, Computation
+from aclweb.changes.plans import plan_of
 from aclweb.inventory.current import ClusterView, Moment, in_force, moment_of
 from aclweb.inventory.models import Cluster, Declaration, Revision
 
@@ -69,7 +70,7 @@ class Side:
         """What is written to it in thought."""
         if self.draft is not None:
             return self.draft[1]
-        return self.change.delta if self.change is not None else None
+        return plan_of(self.change).delta if self.change is not None else None
 
 
 @dataclass(frozen=True)
