@@ -210,12 +210,12 @@ def _measured(browser: Any, state: State, count: int) -> Measured:
 def _asked(browser: Any, state: State, wrong: list[str]) -> tuple[float, int]:
     """Return the CPU seconds of one request, and the bytes that it was answered with."""
     from aclweb.changes import kept
-    from aclweb.runtime import idle
+    from aclweb.runtime import loading
 
     if state.anew:
         kept.forget()
     address, form = state.address(), state.posted
-    idle.use()
+    loading.leave_out_what_lasts(lambda: True)
     begun = time.process_time()
     part = {"HX-Request": "true"} if state.is_part else {}
     answer = browser.get(address, headers=part) if form is None else browser.post(address, form, follow=True)

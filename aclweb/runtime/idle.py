@@ -16,11 +16,12 @@ _EVERY_SECONDS = 1.0
 
 
 class _Answering:
-    """How many requests this process is answering."""
+    """How many requests this process is answering, and whether it answered one since somebody asked."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._requests = 0
+        self._has_news = False
 
     def begin(self, **_: object) -> None:
         with self._guard:
@@ -29,10 +30,17 @@ class _Answering:
     def end(self, **_: object) -> None:
         with self._guard:
             self._requests -= 1
+            self._has_news = True
 
     def nobody(self) -> bool:
         """Whether this process is answering nobody."""
         return self._requests <= 0
+
+    def take_news(self) -> bool:
+        """Whether a request was answered since this was asked last."""
+        with self._guard:
+            news, self._has_news = self._has_news, False
+        return news
 
 
 _answering = _Answering()
@@ -46,8 +54,9 @@ def watch() -> None:
 
 
 def use() -> None:
-    """Do what there is to be done, if this process answers nobody just now."""
-    loading.leave_out_what_lasts(_answering.nobody)
+    """Do what there is to be done, if this process answered somebody since and answers nobody just now."""
+    if _answering.nobody() and _answering.take_news():
+        loading.leave_out_what_lasts(_answering.nobody)
 
 
 def _keep_using() -> None:

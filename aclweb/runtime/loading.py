@@ -16,13 +16,9 @@ _LARGE = 10_000
 
 
 class _OutOfSight:
-    """objects: how many were left out after the last look through all of them; 0 before the first.
-
-    in_sight: how many `leave_out_what_lasts` found and left in sight, since they were few.
-    """
+    """How many objects were left out after the last look through all of them; 0 before the first."""
 
     objects = 0
-    in_sight = 0
 
 
 @contextmanager
@@ -64,22 +60,21 @@ def making_what_lasts(objects: int) -> Iterator[None]:
 
 
 def leave_out_what_lasts(is_safe: Callable[[], bool]) -> None:
-    """Leave all that is there by now out of every look for garbage, if it is large; what is left out goes as above.
+    """Leave all that is there by now out of every look for garbage; what is left out goes as above.
 
     is_safe: whether all that is there is kept for long. A request that is being answered is in circles with much of
-    what it shows, and would keep it for good.
+    what it shows, and would keep it for good. How much there is, is not asked: a list of all objects holds also tuples
+    that another thread is just making, which Python then refuses to finish.
     """
-    if not gc.isenabled() or _in_sight() < _OutOfSight.in_sight + _LARGE or not is_safe():
+    if not gc.isenabled() or not is_safe():
         return
     is_whole = _is_much_more()
     if is_whole:
         gc.unfreeze()
     gc.collect()
-    _OutOfSight.in_sight = _in_sight()
-    if not is_whole and (_OutOfSight.in_sight < _LARGE or not is_safe()):
+    if not is_whole and not is_safe():
         return
     gc.freeze()
-    _OutOfSight.in_sight = 0
     if is_whole:
         _OutOfSight.objects = gc.get_freeze_count()
 
@@ -87,7 +82,3 @@ def leave_out_what_lasts(is_safe: Callable[[], bool]) -> None:
 def _is_much_more() -> bool:
     """Whether twice as much is out of sight as after the last whole look."""
     return gc.get_freeze_count() > 2 * _OutOfSight.objects
-
-
-def _in_sight() -> int:
-    return len(gc.get_objects())
