@@ -357,13 +357,37 @@ def test_deleting_through_the_cluster_counts_in_kraft_only():
 
     kraft, zookeeper = access(*bindings), access(*bindings, settings=AuthorizerSettings(authorizer="acl"))
 
-    assert dict(kraft.by_cluster) == {
-        Operation.CREATE: ("User:ops",),
-        Operation.DELETE: ("User:ops",),
-    }
-    assert dict(zookeeper.by_cluster) == {Operation.CREATE: ("User:ops",)}
+    assert kraft.by_cluster == (
+        (Operation.CREATE, ("User:ops",), False),
+        (Operation.DELETE, ("User:ops",), False),
+    )
+    assert zookeeper.by_cluster == ((Operation.CREATE, ("User:ops",), False),)
     assert "1 principal can delete it, through a right on the cluster." in kraft.sentences
     assert "Nobody but super users can delete it." in zookeeper.sentences
+
+
+@pytest.mark.parametrize(
+    ("allow_everyone", "undeclared", "told"),
+    [
+        (True, (), "Any user can delete it, through a right on the cluster."),
+        (False, (), "Nobody but super users can delete it."),
+        (False, ("allow_everyone",), "Whether anybody but super users can delete it is unknown."),
+    ],
+)
+def test_the_default_for_the_cluster_says_who_deletes_its_topics(allow_everyone, undeclared, told):
+    settings = AuthorizerSettings(allow_everyone=allow_everyone, undeclared=frozenset(undeclared))
+
+    assert told in access(allow("User:bob", "READ", "orders"), settings=settings).sentences
+
+
+def test_any_user_may_delete_through_an_acl_on_the_cluster_and_super_users_are_not_counted():
+    bob = allow("User:bob", "READ", "orders")
+    everybody = allow("User:*", "DELETE", "kafka-cluster", resource_type="CLUSTER")
+    admin = allow("User:admin", "DELETE", "kafka-cluster", resource_type="CLUSTER")
+    settings = AuthorizerSettings(super_users=frozenset({"User:admin"}))
+
+    assert "Any user can delete it, through a right on the cluster." in access(bob, everybody).sentences
+    assert "Nobody but super users can delete it." in access(bob, admin, settings=settings).sentences
 
 
 def test_a_name_that_does_not_exist_is_answered_and_said_not_to_exist():

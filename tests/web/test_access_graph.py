@@ -193,6 +193,7 @@ def test_counts_are_those_of_the_page_of_the_topic(page_of, cluster):
         "any_user": "",
         "perhaps_more": False,
         "through_cluster": 0,
+        "perhaps_more_through_cluster": False,
     }
 
 
@@ -235,6 +236,19 @@ def test_who_may_through_the_cluster_is_told_beside_the_topics_own(cluster):
 
     assert (create.words, create.caption) == ("nobody", "1 by cluster")
     assert create.sentence == "1 through a right on the cluster"
+
+
+def test_nobody_is_not_said_where_the_default_for_the_cluster_allows_everyone(cluster):
+    acl = allow("User:bob", "READ", "orders.eu")
+
+    opened = told_of(view_of(cluster, acl, allow_everyone=True))[Operation.DELETE]
+    undeclared = told_of(view_of(cluster, acl, allow_everyone=None))[Operation.DELETE]
+    closed = told_of(view_of(cluster, acl, allow_everyone=False))[Operation.DELETE]
+
+    assert (opened.caption, opened.as_dict()["through_cluster"]) == ("any user by cluster", None)
+    assert (undeclared.caption, undeclared.as_dict()["perhaps_more_through_cluster"]) == ("cannot tell", True)
+    assert undeclared.sentence == "perhaps others through a right on the cluster"
+    assert (closed.caption, closed.sentence) == ("nobody", "")
 
 
 def test_what_depends_on_an_unknown_acl_is_no_number():

@@ -1,7 +1,7 @@
 """Who can do what: with one resource, or as one principal?"""
 
 from aclweb.inventory.access.able import Able, able_with, able_with_each
-from aclweb.inventory.access.cells import AccessRow, Cell, ResourceAccess
+from aclweb.inventory.access.cells import AccessRow, ByCluster, Cell, ResourceAccess
 from aclweb.inventory.access.prepared import prepare
 from aclweb.inventory.access.principal import PrincipalAccess, Reach, principal_access
 from aclweb.inventory.access.reader_groups import ReaderGroups, groups_of_readers, readers_of
@@ -14,6 +14,7 @@ __all__ = [
     "RELATIONS",
     "Able",
     "AccessRow",
+    "ByCluster",
     "Cell",
     "ComparedNames",
     "PrincipalAccess",

@@ -6,6 +6,7 @@ Only values: `matrix` computes them, `sentences` words them, `resource` and `pri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aclweb.acl.authorizer import HostRegion, for_operation
 from aclweb.acl.matching import admits
@@ -128,6 +129,17 @@ class AccessRow:
         )
 
 
+class ByCluster(NamedTuple):
+    """Who may do an operation with any topic through a right on the cluster: User:* where anybody may.
+
+    is_unsure: whether that is unknown of somebody.
+    """
+
+    operation: Operation
+    principals: tuple[str, ...]
+    is_unsure: bool
+
+
 @dataclass(frozen=True)
 class ResourceAccess:
     """Who can do what with one resource.
@@ -136,7 +148,7 @@ class ResourceAccess:
     sentences: who can do what with it, most important first; `caveats` among them.
     bindings: what covers it: DENY first, then exact, prefixes with the longest first, `*`
         last. For reading; in Kafka only DENY before ALLOW counts.
-    by_cluster: (operation, principals) who may do it through a right on the cluster.
+    by_cluster: of the operations that somebody may do through a right on the cluster, or perhaps may.
     """
 
     resource: Resource
@@ -150,4 +162,4 @@ class ResourceAccess:
     bindings: tuple[AclBinding, ...]
     default_applies: bool
     super_users: tuple[str, ...] | None
-    by_cluster: tuple[tuple[Operation, tuple[str, ...]], ...]
+    by_cluster: tuple[ByCluster, ...]

@@ -14,7 +14,8 @@ from aclweb.acl.model import (
     operations_of,
 )
 from aclweb.clusters import Known
-from aclweb.inventory.access.cells import REACHES, AccessRow, ResourceAccess
+from aclweb.inventory.access.able import allowed_rows, is_unsure
+from aclweb.inventory.access.cells import REACHES, AccessRow, ByCluster, ResourceAccess
 from aclweb.inventory.access.matrix import NOTHING, Joined, Matrix, reach
 from aclweb.inventory.access.sentences import caveats, resource_sentences
 from aclweb.inventory.current import ClusterView, LoadedRevision, Moment, in_force
@@ -116,30 +117,34 @@ def _unknown_patterns(loaded: LoadedRevision, resource_type: ResourceType) -> tu
     return tuple(shelf.unknown_patterns) if shelf is not None else ()
 
 
-def through_cluster(
-    view: ClusterView, matrix: Matrix | None = None
-) -> tuple[tuple[Operation, tuple[str, ...]], ...]:
-    """Return who may create or delete topics through a right on the cluster itself.
+def through_cluster(view: ClusterView, matrix: Matrix | None = None) -> tuple[ByCluster, ...]:
+    """Return who may create or delete topics through a right on the cluster itself, super users left out.
 
-    KRaft's controller takes Delete on the cluster for any topic; ZooKeeper mode does not.
+    Where no ACL matches the cluster, its default gives that right to anybody or to nobody. KRaft's controller takes
+    Delete on the cluster for any topic; ZooKeeper mode does not.
     """
     matrix = matrix or Matrix(view)
     whole = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
     operations = _BY_CLUSTER if view.settings.cluster_right_deletes_topics else (Operation.CREATE,)
     joined = _by_principal(view.index.affecting(whole, view.settings))
-    for_all = joined.get(ANY_USER, NOTHING)
+    for_all = joined.pop(ANY_USER, NOTHING)
     rows = [
-        matrix.any_user(whole, operations, for_all)
-        if principal == ANY_USER
-        else matrix.row(principal, whole, operations, own, for_all)
-        for principal, own in sorted(joined.items())
+        matrix.any_user(whole, operations, for_all),
+        *(
+            matrix.row(principal, whole, operations, own, for_all)
+            for principal, own in sorted(joined.items())
+        ),
     ]
-    found = []
-    for place, operation in enumerate(operations):
-        able = tuple(row.principal for row in rows if row.verdicts[place].state in ("allowed", "some-hosts"))
-        if able:
-            found.append((operation, able))
-    return tuple(found)
+    named = [row for row in rows if not row.is_super_user]
+    found = (
+        ByCluster(
+            operation,
+            tuple(row.principal for row in allowed_rows(named, operation)),
+            is_unsure(named, operation),
+        )
+        for operation in operations
+    )
+    return tuple(each for each in found if each.principals or each.is_unsure)
 
 
 def _info(view: ClusterView, resource: Resource) -> tuple[int | None, bool]:

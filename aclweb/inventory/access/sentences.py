@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from aclweb.acl.authorizer import beyond_acls, part_words, places_words
 from aclweb.acl.model import (
+    ANY_USER,
     WORDS,
     AuthorizerSettings,
     Operation,
@@ -182,13 +183,14 @@ def _deletion(access: ResourceAccess, named: Sequence[AccessRow], anybody: Acces
     if Operation.DELETE not in access.operations:
         return []
     open_to_all = anybody.verdict(Operation.DELETE)
-    through_cluster = {
-        who for operation, able in access.by_cluster if operation is Operation.DELETE for who in able
-    }
+    by_cluster = [each for each in access.by_cluster if each.operation is Operation.DELETE]
+    through_cluster = {who for each in by_cluster for who in each.principals}
     if open_to_all is not None and open_to_all.is_allowed_somewhere:
         return ["Any user can delete it."]
+    if ANY_USER in through_cluster:
+        return ["Any user can delete it, through a right on the cluster."]
     able = {row.principal for row in allowed_rows(named, Operation.DELETE)} | through_cluster
-    unsure = is_unsure([*named, anybody], Operation.DELETE)
+    unsure = is_unsure([*named, anybody], Operation.DELETE) or any(each.is_unsure for each in by_cluster)
     if not able:
         return [
             "Whether anybody but super users can delete it is unknown."
