@@ -380,7 +380,7 @@ def test_the_default_for_the_cluster_says_who_deletes_its_topics(allow_everyone,
     assert told in access(allow("User:bob", "READ", "orders"), settings=settings).sentences
 
 
-def test_any_user_may_delete_through_an_acl_on_the_cluster_and_super_users_are_not_counted():
+def test_any_user_may_delete_through_the_cluster_and_super_users_do_not_count():
     bob = allow("User:bob", "READ", "orders")
     everybody = allow("User:*", "DELETE", "kafka-cluster", resource_type="CLUSTER")
     admin = allow("User:admin", "DELETE", "kafka-cluster", resource_type="CLUSTER")

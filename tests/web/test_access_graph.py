@@ -238,7 +238,7 @@ def test_who_may_through_the_cluster_is_told_beside_the_topics_own(cluster):
     assert create.sentence == "1 through a right on the cluster"
 
 
-def test_nobody_is_not_said_where_the_default_for_the_cluster_allows_everyone(cluster):
+def test_nobody_is_not_said_where_the_cluster_allows_everyone(cluster):
     acl = allow("User:bob", "READ", "orders.eu")
 
     opened = told_of(view_of(cluster, acl, allow_everyone=True))[Operation.DELETE]

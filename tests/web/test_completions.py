@@ -152,6 +152,7 @@ def test_a_load_of_an_earlier_version_tells_the_same_of_the_principals_that_fit(
         ("GROUP", "bob", ("bob", "no group has this name")),
         ("TRANSACTIONAL_ID", "tx", ("tx", "no ACL names it")),
         ("host", "10.0.0.70", ("10.0.0.70", "")),
+        ("host", " 10.0.0.70 ", ("10.0.0.70", "")),
         ("host", "::FFFF:10.0.0.70", ("10.0.0.70", "")),
     ],
 )
@@ -178,6 +179,8 @@ def test_what_is_typed_says_whether_the_log_names_it(offered, logged):
         ("principal", "zed\0"),
         ("principal", "z" * 301),
         ("principal", " "),
+        ("principal", "User:zed "),
+        ("GROUP", " bob"),
         ("TOPIC", "orders.eu"),
         ("TOPIC", "no/topic"),
         ("CLUSTER", "mine"),

@@ -116,7 +116,8 @@ def as_typed(
     found: the names that contain the text. None where it is one of them, and where no form takes the text.
     """
     text = searched(typed)
-    if not text or text != typed.strip():
+    # Of hosts alone do forms take spaces around them away; others begin or end with them, or are refused.
+    if not text or text != (typed.strip() if kind == HOST else typed):
         return None
     if kind == PRINCIPAL:
         asked = _typed_principal(view, load, text)
