@@ -257,4 +257,14 @@ def test_what_depends_on_an_unknown_acl_is_no_number():
 
     assert (unsure.words, unsure.caption) == ("cannot tell", "cannot tell")
     assert unsure.as_dict()["principals"] is None
-    assert (some.words, some.caption) == ("2 or more can", "2 or more can + any user by cluster")
+    assert (some.words, some.caption) == ("2 or more can", "2 or more can, any user by cluster")
+
+
+def test_who_can_by_the_topic_and_by_the_cluster_is_in_two_counts(page_of, cluster):
+    dev = allow("User:dev", "CREATE", "kafka-cluster", resource_type="CLUSTER")
+    create = told_of(view_of(cluster, allow("User:dev", "CREATE", "orders.eu"), dev))[Operation.CREATE]
+
+    assert create.caption == "1 can, 1 by cluster"
+    page = page_of(GRAPH)
+    assert ("operation", "Create: 1 can; 1 through a right on the cluster") in boxes(page)
+    assert '<th scope="col">Through the cluster</th>' in page

@@ -241,7 +241,7 @@ def _operation(operation: Operation, y: float, able: WhoCan | None) -> Node:
     if able is None:
         return Node(*_place(2, y), "operation", words, words)
     kind = "operation" if able.caption != "nobody" else "nobody"
-    title = ", and ".join(filter(None, (f"{words}: {able.words}", able.sentence)))
+    title = "; ".join(filter(None, (f"{words}: {able.words}", able.sentence)))
     return Node(*_place(2, y), kind, words, title, caption=able.caption)
 
 

@@ -41,7 +41,7 @@ class WhoCan:
             return own
         if self.by_cluster == 0:
             return "cannot tell" if own == "nobody" else f"{own}, perhaps more"
-        return f"{'' if own == 'nobody' else f'{own} + '}{self._cluster_words} by cluster"
+        return f"{'' if own == 'nobody' else f'{own}, '}{self._cluster_words} by cluster"
 
     @property
     def sentence(self) -> str:
