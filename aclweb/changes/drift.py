@@ -238,7 +238,7 @@ def _drift(
     differences = _differences(effect_then, effect_now, regions=_regions_that_moved(moved))
     changed = f"The cluster has changed since this was submitted: {moved.words}."
     if differences:
-        differences = _with_acls(differences, then, now, settings)
+        differences = _with_acls(differences, moved.acls, settings)
         return Drift(False, (changed, *differences.sentences), differences=differences)
     return Drift(True, (f"{changed} The impact is the same.",))
 
@@ -437,18 +437,15 @@ def _difference(key: _Key, operations: Iterable[Operation]) -> Difference:
     )
 
 
-def _with_acls(
-    differences: Differences, then: Content, now: Content, settings: AuthorizerSettings
-) -> Differences:
+def _with_acls(differences: Differences, moved: Delta, settings: AuthorizerSettings) -> Differences:
     """Return the same, each with the ACLs that were added or removed since and may be the reason."""
-    before, after = set(then.bindings), set(now.bindings)
 
     def matched(each: Difference, bindings: Iterable[AclBinding]) -> tuple[AclBinding, ...]:
         found = (binding for binding in bindings if each.matched_by(binding, settings))
         return tuple(heapq.nsmallest(_MOST_ACLS, found, key=str))
 
     first = (
-        replace(each, added=matched(each, after - before), removed=matched(each, before - after))
+        replace(each, added=matched(each, moved.add), removed=matched(each, moved.remove))
         for each in differences.first
     )
     return replace(differences, first=tuple(first))

@@ -169,3 +169,14 @@ def test_a_change_that_was_submitted_again_may_be_asked_for_again(stale, cluster
     reread(cluster)
 
     assert review.ask_again(change=again, reviewer=ben).author == ben
+
+
+def test_what_somebody_wrote_of_the_change_itself_is_no_acl_of_others(cluster, kafka, ask, ada, ben):
+    change = review.submit(change=ask(WISH, OTHER), actor=ada)
+    kafka.edit(add=[WISH, DENIAL])
+    reread(cluster)
+
+    both = two_impacts(queries.change_page(change, ben))
+
+    assert both is not None
+    assert {each.added for each in both.differing} == {(DENIAL,)}
