@@ -247,6 +247,8 @@ def drift_since_sync(change: Change, view: ClusterView | None = None) -> Drift:
     """Return the drift of the cluster as it was last read (`view`): what pages and approvals go by."""
     view = view or in_force(change.cluster)
     submitted = (change.pk, change.revision_id, change.plan_hash, change.impact_hash)
+    # Of what is too much for a page, only a worker that may write computes it later.
+    is_written = policy.writable(change.cluster)[0]
 
     def work_out() -> Drift:
         if view.revision is None or view.revision != change.revision:
@@ -256,7 +258,7 @@ def drift_since_sync(change: Change, view: ClusterView | None = None) -> Drift:
         except TooMuch:
             return _unknown(change)
 
-    return _drifts.remember((*on_which_impact_depends(view), submitted), work_out)
+    return _drifts.remember((*on_which_impact_depends(view), submitted, is_written), work_out)
 
 
 def _drift_of_declarations(

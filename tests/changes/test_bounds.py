@@ -218,6 +218,26 @@ def test_what_is_too_large_to_compare_is_not_approved_where_no_worker_would_chec
     assert "aclweb does not write to this cluster" in page.as_of_now.sentences[2]
 
 
+def test_what_is_too_large_to_compare_is_not_approved_once_writing_is_switched_off(
+    cluster, kafka, ask, ada, ben, monkeypatch
+):
+    change = review.submit(change=ask(WISH), actor=ada)
+    kafka.edit(add=[allow("User:more", "READ", "orders")])
+    reread(cluster)
+    kept.forget()
+    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+    shown = queries.change_page(Change.objects.get(pk=change.pk), ben)
+    type(cluster).objects.update(changes_enabled=False)
+
+    page = queries.change_page(Change.objects.get(pk=change.pk), ben)
+    with pytest.raises(review.StaleError):
+        review.approve(change=change, reviewer=ben)
+
+    assert shown.acts["approve"].allowed
+    assert not page.acts["approve"].allowed
+    assert "aclweb does not write to this cluster" in page.as_of_now.sentences[2]
+
+
 def test_beyond_the_budget_of_a_worker_an_approved_change_is_not_written(
     cluster, kafka, ask, ada, ben, monkeypatch
 ):
