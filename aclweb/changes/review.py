@@ -523,9 +523,13 @@ def ask_again(*, change: Change, reviewer: User, text: str = "") -> Comment:
 _ASK_AGAIN = "Please submit this again, so that the impact of now is the one that is reviewed."
 
 
+# After either, the impact that is reviewed is the one of then.
+_WORKED_OUT = ("change.submitted", "change.split")
+
+
 def asked_again_by(newest_first: Iterable[_Told]) -> tuple[str, ...]:
-    """Return who asked that a change be submitted again since it was submitted last, by its events."""
-    since = takewhile(lambda event: event.verb != "change.submitted", newest_first)
+    """Return who asked that a change be submitted again since its impact was last worked out, by its events."""
+    since = takewhile(lambda event: event.verb not in _WORKED_OUT, newest_first)
     return tuple(event.actor for event in since if event.verb == "change.asked_again")
 
 

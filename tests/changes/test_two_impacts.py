@@ -171,6 +171,21 @@ def test_a_change_that_was_submitted_again_may_be_asked_for_again(stale, cluster
     assert review.ask_again(change=again, reviewer=ben).author == ben
 
 
+def test_a_change_that_was_narrowed_since_may_be_asked_for_again(stale, cluster, kafka, ben):
+    type(cluster).objects.update(approvals_needed=2)
+    review.ask_again(change=stale, reviewer=ben)
+    places = [item.position for item in stale.items.all() if item.binding == OTHER]
+    shown = review.preview_of_some(stale, places)
+    narrowed = review.approve_some(
+        change=stale, reviewer=ben, positions=places, impact_hash=shown.impact_hash
+    )
+    kafka.edit(add=[deny("User:audit", "READ", "payments.us")])
+    reread(cluster)
+
+    assert review.asked_again_by(queries.change_page(narrowed, ben).timeline) == ()
+    assert review.ask_again(change=narrowed, reviewer=ben).author == ben
+
+
 def test_what_somebody_wrote_of_the_change_itself_is_no_acl_of_others(cluster, kafka, ask, ada, ben):
     change = review.submit(change=ask(WISH, OTHER), actor=ada)
     kafka.edit(add=[WISH, DENIAL])
