@@ -345,8 +345,16 @@ def test_the_first_sentence_counts_and_says_who_comes_through_all():
         "12 principals can read it, 1 can write to it.",
         "Nobody but super users can delete it.",
         "Principals without an ACL have no access.",
-        "11 of the 12 that can read it have access only through ACLs for every topic.",
+        "11 of the 12 that can read it have that right only through ACLs for every topic.",
     )
+
+
+def test_whoever_reads_through_all_may_write_through_more_than_that():
+    reads = [allow("User:bob", "READ", "orders"), allow("User:cho", "READ", "*")]
+
+    told = access(*reads, allow("User:cho", "WRITE", "orders")).sentences
+
+    assert "1 of the 2 that can read it has that right only through ACLs for every topic." in told
 
 
 def test_deleting_through_the_cluster_counts_in_kraft_only():

@@ -229,9 +229,11 @@ def _through_all(access: ResourceAccess, named: Sequence[AccessRow], anybody: Ac
         return []
     noun = _NOUNS.get(access.resource.resource_type, "resource")
     if wide == len(able):
-        return [f"All that can {words} have access only through ACLs for every {noun}."]
+        return [f"All that can {words} have that right only through ACLs for every {noun}."]
     has = "has" if wide == 1 else "have"
-    return [f"{wide} of the {len(able)} that can {words} {has} access only through ACLs for every {noun}."]
+    return [
+        f"{wide} of the {len(able)} that can {words} {has} that right only through ACLs for every {noun}."
+    ]
 
 
 def _settled(cell: Cell) -> str:
