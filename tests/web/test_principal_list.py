@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from aclweb.clusters import Known
+from aclweb.inventory.models import Cluster
 from aclweb.inventory.sync.run import sync
 from aclweb.web.browse.principal_list import STEPS, Share
 from tests.builders import allow, deny
@@ -264,6 +265,14 @@ def test_a_menu_offers_no_draft_to_who_may_not_ask_or_where_no_acl_names_it(logg
     )
     assert not any("offboard" in address for address in menu_of(signed_in(ada), "User:stranger"))
     assert signed_in(ada).get(f"{URL}one/").status_code == 404
+
+
+def test_a_menu_says_what_its_answer_depends_on_as_the_page_does(logged, browser):
+    Cluster.objects.update(super_users=None)
+
+    menu = text_of(browser.get(f"{URL}one/?name=User:bob", headers={"HX-Request": "true"}))
+
+    assert "Nobody has declared the super users of this cluster; super users may do everything." in menu
 
 
 def test_a_menu_in_a_popover_is_a_part_and_alone_a_page(logged, browser):
