@@ -6,6 +6,15 @@ from aclweb.acl.model import number_of
 from aclweb.insights.logged_principals import LATELY
 from aclweb.insights.principals import DENIED, NEVER_SEEN, ORPHANED, READS_ALL, WRITES_ALL, PrincipalList
 
+# What of an undeclared setting may let more of them reach every topic.
+_PERHAPS_MORE = (
+    ("super_users", "Perhaps more can: nobody has declared the super users, who may do everything."),
+    (
+        "allow_everyone",
+        "Nobody has declared what the cluster does with topics that no ACL matches; they count as refused.",
+    ),
+)
+
 
 def sentences_of(found: PrincipalList) -> tuple[str, ...]:
     """Return what the list says in short: who reaches every topic, and then what the log shows; empty without any.
@@ -29,6 +38,7 @@ def _of_reach(found: PrincipalList) -> tuple[str, ...]:
     return (
         f"{principals}: {_counted(writes.count, 'can write to')} {every}, "
         f"{_counted(reads.count, 'can read')} {every}.",
+        *(sentence for setting, sentence in _PERHAPS_MORE if setting in found.undeclared),
     )
 
 

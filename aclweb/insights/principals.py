@@ -136,7 +136,8 @@ class Marked:
 class PrincipalList:
     """Principals with their marks. marked: for each of MARKS. count: how many names have the text.
 
-    topics: how many are known; sees_all_topics: whether these are all that exist.
+    topics: how many are known; sees_all_topics: whether these are all that exist. undeclared: the authorizer settings
+    that nobody has declared, on which the reach depends.
     """
 
     rows: Sequence[ListedPrincipal]
@@ -146,6 +147,7 @@ class PrincipalList:
     evidence: Evidence
     topics: int | None
     sees_all_topics: bool
+    undeclared: frozenset[str]
 
     def of(self, mark: str) -> Marked:
         return next(found for found in self.marked if found.mark == mark)
@@ -173,6 +175,7 @@ def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFil
         evidence=facts.evidence,
         topics=facts.reaches.topics if facts.reaches else None,
         sees_all_topics=facts.sees_all_topics,
+        undeclared=facts.view.settings.undeclared,
     )
 
 

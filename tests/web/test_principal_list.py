@@ -236,6 +236,15 @@ def test_any_bar_that_a_row_can_have_is_drawn():
         assert f'[data-of="{step}"] {{ --of: {100 * step // STEPS}%; }}' in sheet
 
 
+def test_undeclared_settings_may_let_more_reach_every_topic(logged, browser):
+    Cluster.objects.update(super_users=None, allow_everyone=None)
+
+    told = told_in(text_of(browser.get(URL)))
+
+    assert "Perhaps more can: nobody has declared the super users, who may do everything." in told
+    assert "what the cluster does with topics that no ACL matches; they count as refused." in told
+
+
 def menu_of(browser, name, **headers):
     answer = browser.get(f"{URL}one/", {"name": name}, headers=headers)
     return re.findall(
