@@ -597,6 +597,26 @@ def test_an_unknown_value_is_neither_a_gain_nor_a_loss() -> None:
     assert {effect.after.result for effect in impact.depends} == {Result.UNDECIDED}
 
 
+@pytest.mark.parametrize("host", ["10.0.0.7", "10.0.0.0/24"])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_an_acl_with_an_unknown_pattern_is_compared_beside_hosts_of_others(host: str, is_new: bool) -> None:
+    strange = acl("DENY", "User:bob", "READ", "u", pattern="UNKNOWN")
+    other = deny("User:eve", "READ", "orders", host=host)
+    delta = Delta(add=(strange,)) if is_new else Delta(remove=(strange,))
+    index = AclIndex([other] if is_new else [other, strange])
+    everybody = AuthorizerSettings(allow_everyone=True)
+
+    one, merged = (
+        simulate(delta, index, Names(topics=("orders",)), everybody, merge_equal_hosts=is_merged)
+        for is_merged in (False, True)
+    )
+
+    assert merged.counts == one.counts
+    assert {effect.after.result for effect in merged.depends} == {
+        Result.UNDECIDED if is_new else Result.ALLOWED
+    }
+
+
 def test_adding_what_is_there_changes_nothing_and_says_so() -> None:
     binding = allow("User:bob", "READ", "orders")
 

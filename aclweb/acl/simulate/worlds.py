@@ -89,7 +89,11 @@ class Worlds:
         new name all that ACLs allow is a gain, whoever they are for.
         """
         principals = self.touching.principals
-        is_for_all = any(binding.principal == ANY_USER for binding in self.touching)
+        # An unknown pattern may be on any name, so that the default for everybody hangs on it.
+        is_for_all = any(
+            binding.principal == ANY_USER or binding.pattern_type is PatternType.UNKNOWN
+            for binding in self.touching
+        )
         if is_for_all or not self.same_settings or not matching_of(self.settings).is_nested:
             return self.index.hosts
         shelves = filter(None, map(self.index.shelf, OPERATIONS))
