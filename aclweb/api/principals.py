@@ -55,7 +55,8 @@ class PrincipalSerializer(serializers.Serializer[ListedPrincipal]):
     )
     topics_written = serializers.IntegerField(allow_null=True)
     topics_administered = serializers.IntegerField(
-        allow_null=True, help_text="Topics with which it can do Alter, AlterConfigs or Delete."
+        allow_null=True,
+        help_text="Topics with which it can do Alter, AlterConfigs or Delete; rights on the cluster are not counted.",
     )
     first_seen = serializers.DateTimeField(
         allow_null=True, help_text="Its first request in the log, on the brokers' clocks."

@@ -292,3 +292,13 @@ def test_a_menu_in_a_popover_is_a_part_and_alone_a_page(logged, browser):
     assert 'popovertarget="reason"' in part
     assert "<html" in page
     assert 'popovertarget="reason"' not in page
+
+
+def test_rights_on_the_cluster_are_said_to_count_for_no_topic(cluster, browser):
+    on_cluster = allow("User:ops", "DELETE", "kafka-cluster", resource_type="CLUSTER")
+    sync(cluster, client=FakeCluster([on_cluster], topics=["orders"]))
+
+    page = browser.get(URL)
+
+    assert page.context["page"].object_list[-1].reach.administers == 0
+    assert "Alter, AlterConfigs or Delete; rights on the cluster are not counted." in text_of(page)
