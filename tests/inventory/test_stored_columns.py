@@ -298,6 +298,20 @@ def test_the_newest_revision_stays_in_memory_while_earlier_ones_share_its_acls(c
     assert list(then.index) == ACLS
 
 
+def test_an_index_that_two_revisions_have_is_counted_once(cluster, other_cluster, settings):
+    settings.ACLWEB_ACLS_IN_MEMORY = len(ACLS) + 10
+    synced(other_cluster, Answers(ACLS[:2]))
+    synced(cluster, Answers(ACLS))
+    synced(cluster, Answers(ACLS, topics("t")))
+    assert len(in_force(cluster).index.bindings) == len(ACLS)
+    others = in_force(other_cluster)
+
+    first = in_force(cluster, current.Moment(Revision.objects.get(cluster=cluster, number=1)))
+
+    assert first.index is in_force(cluster).index
+    assert in_force(other_cluster).loaded is others.loaded
+
+
 def test_an_earlier_revision_goes_with_the_newest_one_whose_acls_it_shares(cluster, other_cluster, settings):
     settings.ACLWEB_ACLS_IN_MEMORY = 22
     synced(other_cluster, Answers(ACLS[:2]))

@@ -399,8 +399,15 @@ class _Kept:
     def weight(self) -> int:
         """What it adds to the memory that is taken, in ACLs and names."""
         index = self.loaded.index
-        is_light = self.shares and isinstance(index, ColumnIndex) and not index.columns.made_its_own
+        has_made_few = isinstance(index, ColumnIndex) and not index.columns.made_its_own
+        is_light = self.shares and (has_made_few or self._has_the_newest_index)
         return self.loaded.weight - (len(index) * (_LIGHT - 1) // _LIGHT if is_light else 0)
+
+    @property
+    def _has_the_newest_index(self) -> bool:
+        """Whether the newest revision of its cluster has the very same index, since only names moved."""
+        newest = _now.get(self.acls_of.cluster_id)
+        return newest is not None and newest.loaded.index is self.loaded.index
 
 
 _lock = threading.Lock()
@@ -461,8 +468,8 @@ def _keep(place: dict[Any, _Kept], name: Hashable, kept: _Kept, *, asked: bool) 
             if taken <= settings.ACLWEB_ACLS_IN_MEMORY:
                 break
             if other in shelf:
-                taken -= shelf.pop(other).weight
                 taken -= sum(_past.pop(name).weight for name in (_sharing(other) if shelf is _now else ()))
+                taken -= shelf.pop(other).weight
     return kept.loaded
 
 
