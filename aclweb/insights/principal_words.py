@@ -59,7 +59,12 @@ def _of_log(found: PrincipalList) -> tuple[str, ...]:
     if never.count:
         parts.append(_counted(never.count, "never authenticated"))
     told = f"{', '.join(parts)}, and {was_denied}"
-    return (f"{told[:1].upper()}{told[1:]}.",)
+    first = f"{told[:1].upper()}{told[1:]}."
+    if not found.perhaps_orphaned:
+        return (first,)
+    they_are = "it is" if found.perhaps_orphaned == 1 else "they are"
+    more = f"Of {found.perhaps_orphaned:,} more, nobody can tell whether {they_are} orphaned: the filter says why."
+    return (first, more)
 
 
 def _counted(count: int, one: str, many: str = "") -> str:

@@ -137,7 +137,8 @@ class PrincipalList:
     """Principals with their marks. marked: for each of MARKS. count: how many names have the text.
 
     topics: how many are known; sees_all_topics: whether these are all that exist. undeclared: the authorizer settings
-    that nobody has declared, on which the reach depends.
+    that nobody has declared, on which the reach depends. perhaps_orphaned: of how many names with the text nobody can
+    tell whether they are orphaned, although of others the log tells.
     """
 
     rows: Sequence[ListedPrincipal]
@@ -148,6 +149,7 @@ class PrincipalList:
     topics: int | None
     sees_all_topics: bool
     undeclared: frozenset[str]
+    perhaps_orphaned: int
 
     def of(self, mark: str) -> Marked:
         return next(found for found in self.marked if found.mark == mark)
@@ -176,6 +178,7 @@ def listed_principals(cluster: Cluster, filters: PrincipalFilters = PrincipalFil
         topics=facts.reaches.topics if facts.reaches else None,
         sees_all_topics=facts.sees_all_topics,
         undeclared=facts.view.settings.undeclared,
+        perhaps_orphaned=sum(many for each, many in number.items() if ORPHANED in each.left_out),
     )
 
 

@@ -9,6 +9,7 @@ from aclweb.insights import principals
 from aclweb.insights.load import load
 from aclweb.insights.logged_principals import LoggedUse, logged_principals
 from aclweb.insights.models import LoggedPrincipal
+from aclweb.insights.principal_words import sentences_of
 from aclweb.insights.principals import (
     DENIED,
     NEVER_SEEN,
@@ -137,6 +138,9 @@ def test_a_principal_whose_acls_are_all_younger_than_the_window_is_left_out(give
     assert not rows["User:new"].marks
     assert ORPHANED in rows["User:eve"].marks
     assert "1 principal whose ACLs are all younger than 13 days is left out." in found.of(ORPHANED).sentence
+    assert (
+        sentences_of(found)[-1] == "Of 1 more, nobody can tell whether it is orphaned: the filter says why."
+    )
 
 
 def test_young_acls_keep_also_who_asked_long_ago_from_being_orphaned(given, settings):
