@@ -304,7 +304,7 @@ MUTANTS = [
     Mutant(
         "a DENY on * does not refuse a type",
         "by_type",
-        "    if any(binding.is_deny and binding.pattern.is_wildcard for binding in entries):\n        return False\n",
+        "    if any(binding.has_wildcard_pattern and binding.is_deny for binding in entries):\n        return False\n",
         "",
     ),
     Mutant(

@@ -106,7 +106,7 @@ def test_a_topic_that_nobody_used_says_so(card):
 
 @pytest.mark.parametrize(
     ("tab", "most"),
-    [("access", 8), ("acls", 12), ("groups", 10), ("denials", 11), ("traffic", 12), ("history", 12)],
+    [("access", 9), ("acls", 12), ("groups", 10), ("denials", 12), ("traffic", 12), ("history", 12)],
 )
 def test_each_tab_of_a_topic_takes_few_queries(
     card, ada, signed_in, tab, most, django_assert_max_num_queries
