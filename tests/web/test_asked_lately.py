@@ -176,6 +176,15 @@ def test_an_answer_is_shown_where_it_cannot_be_kept(browser, monkeypatch):
     assert not AskedLately.objects.exists()
 
 
+@pytest.mark.parametrize("word", ['"allowed"', '"TOPIC"'])
+def test_a_question_of_another_release_is_left_out(browser, word):
+    ask(browser, "User:bob")
+    row = AskedLately.objects.get()
+    AskedLately.objects.update(questions=row.questions.replace(word, '"newer"'))
+
+    assert listed(browser) == []
+
+
 def test_of_two_questions_at_once_one_may_be_left_out_and_the_list_stays_whole(synced, ada, monkeypatch):
     fields = {**RAW, "principal": "User:bob"}
     asked_lately.note(ada, synced, fields, "allowed")

@@ -244,7 +244,7 @@ def _sentences(
     else:
         through = (
             f"{_number(len(own), 'ACL names', 'ACLs name')} it and "
-            f"{_number(len(inherited), 'counts', 'count')} for any user"
+            f"{_number(len(inherited), 'counts', 'count') if inherited else 'none counts'} for any user"
         )
     total = len(own) + len(inherited)
     of_all = "it" if total == 1 else f"{denies:,} of these {total:,}"

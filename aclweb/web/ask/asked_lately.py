@@ -147,6 +147,12 @@ def _written(questions: Sequence[Asked]) -> str:
 
 
 def _read(text: str) -> Iterator[Asked]:
+    """Yield the questions that this release has words for."""
     rows: list[Any] = json.loads(text)
     for fields, answered, at in rows:
-        yield Asked(fields, answered, datetime.fromisoformat(at))
+        asked = Asked(fields, answered, datetime.fromisoformat(at))
+        try:
+            _ = asked.words, asked.verb, asked.names, asked.host, asked.principal
+        except (KeyError, ValueError):
+            continue
+        yield asked
