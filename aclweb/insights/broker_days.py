@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import reduce
@@ -15,6 +13,7 @@ from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from aclweb.acl.logged import BrokerDay, with_gone
+from aclweb.insights.kept import KeptOfLoads
 from aclweb.insights.models import Load, LogDay, RetiredBroker
 
 _KNOWN, _LATELY = "days_of_its_brokers", "late_days_of_its_brokers"  # attributes of a load that was asked
@@ -77,30 +76,21 @@ def _kept_since(load: Load, since: date) -> Sequence[LoggedDay]:
 
 
 def _known_since(load: Load, since: date) -> Sequence[LoggedDay] | None:
-    with _lock:
-        return _kept.get(_question(load, since))
+    return _kept.get(load, (retired_stamp(load), since))
 
 
 def _read_since(wanted: Mapping[Load, date]) -> Mapping[Load, Sequence[LoggedDay]]:
     """Return what `_kept_since` does of each load, and keep it; one query."""
     found = _read({load: _since(load, begin) for load, begin in wanted.items()})
-    with _lock:
-        for load, rows in found.items():
-            if retired_stamp(load) is not None:
-                _kept[_question(load, wanted[load])] = rows
-        while len(_kept) > 1 and sum(map(len, _kept.values())) > _MOST_KEPT:
-            _kept.popitem(last=False)
+    for load, rows in found.items():
+        if (stamp := retired_stamp(load)) is not None:
+            _kept.keep(load, rows, (stamp, wanted[load]))
     return found
 
 
 def _since(load: Load, since: date) -> Q:
     lately = LogDay.objects.filter(load=load, day__gte=since)
     return Q(day__gte=since) | ~Q(broker__in=lately.values("broker"))
-
-
-def _question(load: Load, since: date) -> Hashable:
-    # The time is part of it: a database that was put back gives numbers out again.
-    return load.pk, load.loaded_at, retired_stamp(load), since
 
 
 def with_retired(loads: QuerySet[Load]) -> QuerySet[Load, Any]:
@@ -118,8 +108,7 @@ def retired_stamp(load: Any) -> tuple[int, datetime | None] | None:
 
 
 _MOST_KEPT = 20_000  # days of brokers, some 4 MB
-_kept: OrderedDict[Hashable, Sequence[LoggedDay]] = OrderedDict()
-_lock = threading.Lock()
+_kept: KeptOfLoads[Sequence[LoggedDay]] = KeptOfLoads(_MOST_KEPT, len)
 
 
 def denied_lines(loads: Collection[Load], days: int) -> Mapping[int, Sequence[tuple[date, int]]]:

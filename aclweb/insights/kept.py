@@ -1,6 +1,6 @@
 """What was worked out from a load, in this process's memory: nothing of a load changes once it is published.
 
-Nothing belongs here that also depends on what people say or declare, or on who asks.
+What also depends on what people say or declare has that in its question; nothing here depends on who asks.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ nobody can tell whom an edit would stop, and a number is "at least" wherever an 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from sys import intern
@@ -32,6 +31,7 @@ from aclweb.acl.model import (
     ResourceType,
     number_of,
 )
+from aclweb.insights.kept import KeptOfLoads
 from aclweb.insights.models import Load
 from aclweb.insights.requests import principal_key, resource_key
 from aclweb.insights.window import Window
@@ -265,22 +265,15 @@ def replay(
 
 def _totals(window: Window) -> tuple[int, int]:
     """Return how many lines and how many distinct requests a window has; one query, and none where they are kept."""
-    # The time is part of it: a database that was put back gives numbers out again.
-    question = (window.load.pk, window.load.loaded_at, window.days)
-    with _lock:
-        known = _known_totals.get(question)
+    known = _known_totals.get(window.load, window.days)
     if known is None:
         found = window.requests().aggregate(lines=Sum(window.column), requests=Count("pk"))
         known = (found["lines"] or 0, found["requests"])
-        with _lock:
-            _known_totals[question] = known
-            while len(_known_totals) > _MOST_TOTALS:
-                _known_totals.popitem(last=False)
+        _known_totals.keep(window.load, known, window.days)
     return known
 
 
-_MOST_TOTALS = 256
-_known_totals: OrderedDict[Hashable, tuple[int, int]] = OrderedDict()
+_known_totals: KeptOfLoads[tuple[int, int]] = KeptOfLoads(256)
 
 
 def _read(window: Window, near: Q, theirs: Q) -> list[_Asked]:
@@ -294,24 +287,12 @@ def _read(window: Window, near: Q, theirs: Q) -> list[_Asked]:
 
 def _all_of(window: Window) -> Sequence[_Asked]:
     """Return all requests of a window in the same order, of which there are few enough; from memory where kept."""
-    load = window.load
-    # The time is part of it: a database that was put back gives numbers out again.
-    question = (load.pk, load.loaded_at, window.days)
-    with _lock:
-        if question in _logs:
-            _logs.move_to_end(question)
-            return _logs[question]
-    found = tuple(_read(window, Q(), Q()))
-    weight = _weight(found)
-    if weight > MOST_REQUESTS:
-        return found
-    with _lock:
-        _logs.pop(question, None)  # another thread may have read it, too
-        others = sum(map(_weight, _logs.values()))
-        _logs[question] = found
-        while others + weight > MOST_REQUESTS:
-            others -= _weight(_logs.popitem(last=False)[1])
-    return found
+    known = _logs.get(window.load, window.days)
+    if known is None:
+        known = tuple(_read(window, Q(), Q()))
+        if _weight(known) <= MOST_REQUESTS:
+            _logs.keep(window.load, known, window.days)
+    return known
 
 
 def _weight(log: Iterable[_Asked]) -> int:
@@ -327,8 +308,7 @@ _CHARACTERS_OF_ONE = 400
 
 # The logs that were replayed last, since each edit is replayed on the same one: as much as MOST_REQUESTS with short
 # names in all, some 20 MB.
-_logs: OrderedDict[Hashable, tuple[_Asked, ...]] = OrderedDict()
-_lock = threading.Lock()
+_logs: KeptOfLoads[tuple[_Asked, ...]] = KeptOfLoads(MOST_REQUESTS, _weight)
 
 _REQUEST = (
     as_stored("request__principal"),

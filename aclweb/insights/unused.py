@@ -8,9 +8,7 @@ that could not be understood, and for no ACL that is younger than the window. Ev
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -20,6 +18,7 @@ from aclweb.acl.authorizer import IMPLIED
 from aclweb.acl.logged import BrokerDay, Evidence, Wanted, both, evidence_in, why_permits_lack
 from aclweb.acl.model import AclBinding, PermissionType
 from aclweb.insights.broker_days import days_with_gone
+from aclweb.insights.kept import KeptOfLoads
 from aclweb.insights.models import AclUse, Load
 from aclweb.insights.requests import requests_of
 from aclweb.inventory.models import Cluster, LogSource, StoredAcl, stored_in_force
@@ -108,24 +107,16 @@ def unused_known(
     """
     if load is None or not evidence.is_complete:
         return count()
-    # The times are part of it: a database that was put back gives numbers out again.
+    # The time is part of it: a database that was put back gives numbers out again.
     revision = (cluster.revision.pk, cluster.revision.read_at) if cluster.revision else ()
-    question = (cluster.pk, revision, load.pk, load.loaded_at, evidence.start, *evidence.claimable())
-    with _lock:
-        if question in _numbers:
-            _numbers.move_to_end(question)
-            return _numbers[question]
-    number = count()
-    with _lock:
-        _numbers[question] = number
-        while len(_numbers) > _NUMBERS_KEPT:
-            _numbers.popitem(last=False)
-    return number
+    question = (cluster.pk, revision, evidence.start, *evidence.claimable())
+    known = _numbers.get(load, question)
+    if known is None and (known := count()) is not None:
+        _numbers.keep(load, known, question)
+    return known
 
 
-_NUMBERS_KEPT = 64
-_numbers: OrderedDict[Hashable, int | None] = OrderedDict()
-_lock = threading.Lock()
+_numbers: KeptOfLoads[int] = KeptOfLoads(64)
 
 
 def _at_info(load: Load) -> list[str]:

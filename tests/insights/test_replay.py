@@ -13,6 +13,7 @@ from aclweb.acl.model.authorizers import AuthorizerSettings
 from aclweb.acl.model.delta import Delta
 from aclweb.insights import replay as replaying
 from aclweb.insights import replay_totals
+from aclweb.insights.kept import KeptOfLoads
 from aclweb.insights.models import Load
 from aclweb.insights.replay import Flip, Replay, replay
 from aclweb.insights.replay_totals import by_day, by_principal, by_resource, days_are_whole
@@ -151,20 +152,26 @@ def test_edits_of_many_patterns_read_a_log_once(given, monkeypatch):
     assert len(read) == 71 + 60
 
 
+def logs_of(monkeypatch, most: int) -> KeptOfLoads:
+    """Return an empty memory of logs for so many requests, as that of the process."""
+    kept = KeptOfLoads(most, replaying._weight)
+    monkeypatch.setattr(replaying, "MOST_REQUESTS", most)
+    monkeypatch.setattr(replaying, "_logs", kept)
+    return kept
+
+
 def test_so_many_requests_of_logs_stay_in_memory(given, monkeypatch):
-    monkeypatch.setattr(replaying, "MOST_REQUESTS", 100)
-    replaying._logs.clear()
+    kept = logs_of(monkeypatch, 100)
     now = [allow(f"User:p{n}", "READ", f"orders.{n}") for n in range(70)]
     for count in (60, 65, 70):
         rows = [request(f"User:p{n}", "READ", f"orders.{n}", allowed=True, lines=1) for n in range(count)]
         assert len(replay(given(requests=rows), delta(remove=now), AclIndex(now), SETTINGS).denied) == count
 
-    assert [len(log) for log in replaying._logs.values()] == [70]
+    assert [len(log) for log in kept._answers.values()] == [70]
 
 
 def test_a_log_with_names_of_any_length_stays_only_where_they_are_short(given, monkeypatch):
-    monkeypatch.setattr(replaying, "MOST_REQUESTS", 100)
-    replaying._logs.clear()
+    kept = logs_of(monkeypatch, 100)
     now = [allow(f"User:p{n}", "READ", f"orders.{n}", pattern="PREFIXED") for n in range(70)]
     for length in (1, 1_000):
         rows = [
@@ -173,7 +180,7 @@ def test_a_log_with_names_of_any_length_stays_only_where_they_are_short(given, m
         ]
         assert len(replay(given(requests=rows), delta(remove=now), AclIndex(now), SETTINGS).denied) == 70
 
-    (log,) = replaying._logs.values()
+    (log,) = kept._answers.values()
     assert max(len(each.request.resource_name or "") for each in log) < 100
 
 
