@@ -8,14 +8,13 @@ settings and the number of ACLs that differ are shown all the same, and a worker
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from aclweb.acl.authorizer import AclIndex, Basis, beyond_acls
 from aclweb.acl.model import AuthorizerSettings, Delta, ResourceType, computed_once, number_of
-from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, simulate, trimmed
+from aclweb.acl.simulate import Budget, Impact, Names, TooCostly, Watch, said_of_two, simulate, trimmed
 from aclweb.changes.impact import BUDGET, DIFFERENCES
 from aclweb.changes.kept import Kept
 from aclweb.changes.models import Computation
@@ -33,30 +32,6 @@ class Between:
 
     left: str
     right: str
-
-    def warned(self, warning: str) -> str:
-        """Return what an impact warns of when somebody edits a cluster, said of two that nobody edits."""
-        for pattern, words in _OF_TWO.items():
-            if found := pattern.fullmatch(warning):
-                return words.format(left=self.left, right=self.right, **found.groupdict())
-        return f"If {self.left} had the ACLs and settings of {self.right}: {warning}"
-
-
-_IF = "(?P<condition>(?:if this cluster allows everyone where no ACL exists, which nobody has declared, )?)"
-_OF_TWO = {
-    re.compile(
-        "These are the last ACLs on (?P<names>.+): without them only super users may use (?P<it>it|them)\\."
-    ): "Only {left} has ACLs on {names}. On {right}, only super users may use {it}.",
-    re.compile(
-        f"These are the last ACLs on (?P<names>.+): {_IF}"
-        "everyone may use (?P<it>it|them) once these no longer count\\."
-    ): "Only {left} has ACLs on {names}. On {right}, {condition}everyone may use {it}.",
-    re.compile(
-        f"These are the first ACLs on (?P<names>.+): {_IF}everyone may use (?P<it>it|them) today, "
-        "and from then on only those whom an ACL allows\\."
-    ): "Only {right} has ACLs on {names}, and only those whom one allows may use {it} there. "
-    "On {left}, {condition}everyone may use {it}.",
-}
 
 
 @dataclass(frozen=True)
@@ -138,8 +113,9 @@ class Comparison:
         """What the impact warns of, in the words of a comparison where two clusters are compared."""
         if self.impact is None:
             return ()
-        between = self.between
-        return tuple(between.warned(each) if between else each for each in self.impact.warnings)
+        if (two := self.between) is None:
+            return self.impact.warnings
+        return tuple(said_of_two(each, two.left, two.right) for each in self.impact.warnings)
 
     def replay(self, load: Load | None, *, days: int | None = None) -> Replay | None:
         """Return what the requests of the first side's log would be answered on the second; None where none was read.

@@ -34,6 +34,7 @@ from aclweb.acl.simulate.sentences import (
 )
 from aclweb.acl.simulate.sets import Places, Run, places_in, runs_of, set_of, set_of_runs, whole_of
 from aclweb.acl.simulate.simulation import simulate
+from aclweb.acl.simulate.warnings import said_of_two
 from aclweb.acl.simulate.writing import digest_of_groups, entries_as_json, group_as_dict, groups_as_json
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "places_in",
     "plain",
     "runs_of",
+    "said_of_two",
     "sessions_in",
     "set_of",
     "set_of_runs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from aclweb.acl.authorizer import edit_caveats, in_scan_order
@@ -22,6 +23,34 @@ from aclweb.acl.simulate.describing import describe
 from aclweb.acl.simulate.sentences import plain, which
 from aclweb.acl.simulate.wording import first_said, listed
 from aclweb.acl.simulate.worlds import Worlds
+
+# Of an edit, and of two clusters of which nobody edits one. Answers are kept and sent as text, so what is said of an
+# edit is read again by the same words.
+_FIRST = (
+    "These are the first ACLs on {names}: {condition}everyone may use {it} today, and from then on only those whom an "
+    "ACL allows."
+)
+_LAST_OF_AN_OPEN = (
+    "These are the last ACLs on {names}: {condition}everyone may use {it} once these no longer count."
+)
+_LAST = "These are the last ACLs on {names}: without them only super users may use {it}."
+_OF_TWO = {
+    _FIRST: "Only {right} has ACLs on {names}, and only those whom one allows may use {it} there. "
+    "On {left}, {condition}everyone may use {it}.",
+    _LAST_OF_AN_OPEN: "Only {left} has ACLs on {names}. On {right}, {condition}everyone may use {it}.",
+    _LAST: "Only {left} has ACLs on {names}. On {right}, only super users may use {it}.",
+}
+_UNDECLARED = "if this cluster allows everyone where no ACL exists, which nobody has declared, "
+_READ = {"names": "(?P<names>.+)", "condition": f"(?P<condition>(?:{_UNDECLARED})?)", "it": "(?P<it>it|them)"}
+
+
+def said_of_two(warning: str, left: str, right: str) -> str:
+    """Return what an impact warns of when somebody edits a cluster, said of two that nobody edits, by their names."""
+    for of_edit, of_two in _OF_TWO.items():
+        if found := re.fullmatch(of_edit.replace(".", r"\.").format(**_READ), warning):
+            return of_two.format(left=left, right=right, **found.groupdict())
+    return f"If {left} had the ACLs and settings of {right}: {warning}"
+
 
 NamesByType = dict[ResourceType, int]
 """Sets of classes of names, by type."""
@@ -116,30 +145,19 @@ class Warnings:
     def _default_mode(self) -> Iterator[str]:
         opens = self.worlds.after_settings.allow_everyone
         unsure = "allow_everyone" in self.worlds.after_settings.undeclared
-        condition = (
-            "if this cluster allows everyone where no ACL exists, which nobody has declared, "
-            if unsure
-            else ""
-        )
+        condition = _UNDECLARED if unsure else ""
         if self.changes.closed and (self.worlds.settings.allow_everyone or unsure):
-            yield (
-                f"These are the first ACLs on {self._classes(self.changes.closed)}: {condition}everyone may use "
-                f"{self._it_or_them(self.changes.closed)} today, and from then on only those whom an ACL allows."
-            )
-        if self.changes.opened and (opens or unsure):
-            yield (
-                f"These are the last ACLs on {self._classes(self.changes.opened)}: {condition}everyone may use "
-                f"{self._it_or_them(self.changes.opened)} once these no longer count."
-            )
-        elif self.changes.opened:
-            yield (
-                f"These are the last ACLs on {self._classes(self.changes.opened)}: without them only super users "
-                f"may use {self._it_or_them(self.changes.opened)}."
-            )
+            yield self._of_classes(_FIRST, self.changes.closed, condition)
+        if self.changes.opened:
+            words = _LAST_OF_AN_OPEN if opens or unsure else _LAST
+            yield self._of_classes(words, self.changes.opened, condition)
         yield from self._patterns_read_otherwise(condition)
         if self.changes.bare:
             who = "everyone may use" if opens else "only super users may use"
             yield f"Without an ACL: {self._classes(self.changes.bare)}; {who} {self._it_or_them(self.changes.bare)}."
+
+    def _of_classes(self, words: str, found: NamesByType, condition: str) -> str:
+        return words.format(names=self._classes(found), it=self._it_or_them(found), condition=condition)
 
     def _classes(self, found: NamesByType) -> str:
         """Return classes of names in words, type after type."""
