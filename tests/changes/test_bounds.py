@@ -162,14 +162,23 @@ def test_beyond_the_budget_the_sentence_names_the_acl_that_costs_most(cluster, l
     )
 
 
-def test_what_is_too_large_to_compare_is_approved_where_a_worker_checks_it_later(
-    cluster, kafka, ask, ada, ben, monkeypatch
-):
-    change = review.submit(change=ask(WISH), actor=ada)
-    kafka.edit(add=[allow("User:more", "READ", "orders")])
-    reread(cluster)
-    kept.forget()
-    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+@pytest.fixture
+def overtaken(cluster, kafka, ask, ada, monkeypatch):
+    """Return what submits a change, has an ACL added elsewhere since, and makes it too large to compare the two."""
+
+    def submitted(added):
+        change = review.submit(change=ask(WISH), actor=ada)
+        kafka.edit(add=[added])
+        reread(cluster)
+        kept.forget()
+        monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+        return change
+
+    return submitted
+
+
+def test_what_is_too_large_to_compare_is_approved_where_a_worker_checks_it_later(overtaken, ben):
+    change = overtaken(allow("User:more", "READ", "orders"))
 
     page = queries.change_page(Change.objects.get(pk=change.pk), ben)
     review.approve(change=change, reviewer=ben)
@@ -184,14 +193,8 @@ def test_what_is_too_large_to_compare_is_approved_where_a_worker_checks_it_later
     assert rollout.apply(change.pk) == Change.State.APPLIED
 
 
-def test_a_worker_stops_what_was_too_large_to_compare_and_differs_by_now(
-    cluster, kafka, ask, ada, ben, monkeypatch
-):
-    change = review.submit(change=ask(WISH), actor=ada)
-    kafka.edit(add=[deny("User:ledger", "READ", "payments.eu")])
-    reread(cluster)
-    kept.forget()
-    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+def test_a_worker_stops_what_was_too_large_to_compare_and_differs_by_now(overtaken, kafka, ben):
+    change = overtaken(deny("User:ledger", "READ", "payments.eu"))
     review.approve(change=change, reviewer=ben)
 
     assert rollout.apply(change.pk) == Change.State.BLOCKED_STALE
@@ -200,14 +203,8 @@ def test_a_worker_stops_what_was_too_large_to_compare_and_differs_by_now(
     assert WISH not in kafka.bindings
 
 
-def test_what_is_too_large_to_compare_is_not_approved_where_no_worker_would_check_it(
-    cluster, kafka, ask, ada, ben, monkeypatch
-):
-    change = review.submit(change=ask(WISH), actor=ada)
-    kafka.edit(add=[allow("User:more", "READ", "orders")])
-    reread(cluster)
-    kept.forget()
-    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+def test_what_is_too_large_to_compare_is_not_approved_where_no_worker_would_check_it(overtaken, cluster, ben):
+    change = overtaken(allow("User:more", "READ", "orders"))
     type(cluster).objects.update(changes_enabled=False)
 
     page = queries.change_page(Change.objects.get(pk=change.pk), ben)
@@ -218,14 +215,8 @@ def test_what_is_too_large_to_compare_is_not_approved_where_no_worker_would_chec
     assert "aclweb does not write to this cluster" in page.as_of_now.sentences[2]
 
 
-def test_what_is_too_large_to_compare_is_not_approved_once_writing_is_switched_off(
-    cluster, kafka, ask, ada, ben, monkeypatch
-):
-    change = review.submit(change=ask(WISH), actor=ada)
-    kafka.edit(add=[allow("User:more", "READ", "orders")])
-    reread(cluster)
-    kept.forget()
-    monkeypatch.setattr(impact, "BUDGET", Budget(steps=1, differences=1))
+def test_what_is_too_large_to_compare_is_not_approved_once_writing_is_switched_off(overtaken, cluster, ben):
+    change = overtaken(allow("User:more", "READ", "orders"))
     shown = queries.change_page(Change.objects.get(pk=change.pk), ben)
     type(cluster).objects.update(changes_enabled=False)
 
