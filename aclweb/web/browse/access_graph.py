@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from aclweb.accounts import access
-from aclweb.acl.model import NOUNS, AclBinding, Operation, Resource, ResourceType
+from aclweb.acl.model import NOUNS, WORDS, AclBinding, Operation, Resource, ResourceType
 from aclweb.acl.notation import binding_key
 from aclweb.insights.coverage import freshness
 from aclweb.insights.current import current_load
@@ -225,7 +225,7 @@ def _acl(cluster: Cluster, same: Sequence[tuple[AclBinding, Use]], y: float) -> 
     where = f"on all {NOUNS[binding.resource_type][1]}"
     if reach != "all":
         where = f"{visible(binding.resource_name)}{' (prefix)' if reach == 'prefix' else ''}"
-    text = f"{'DENY ' if binding.is_deny else ''}{_words(binding.operation)} {where}"
+    text = f"{'DENY ' if binding.is_deny else ''}{WORDS[binding.operation]} {where}"
     host = "" if binding.host == "*" else f" from {visible(binding.host)}"
     asked = {"resource_type": binding.resource_type.name, "name": binding.resource_name, "match": "exact"}
     if len(same) == 1:
@@ -237,16 +237,12 @@ def _acl(cluster: Cluster, same: Sequence[tuple[AclBinding, Use]], y: float) -> 
 
 
 def _operation(operation: Operation, y: float, able: WhoCan | None) -> Node:
-    words = _words(operation)
+    words = WORDS[operation]
     if able is None:
         return Node(*_place(2, y), "operation", words, words)
     kind = "operation" if able.caption != "nobody" else "nobody"
     title = "; ".join(filter(None, (f"{words}: {able.words}", able.sentence)))
     return Node(*_place(2, y), kind, words, title, caption=able.caption)
-
-
-def _words(operation: Operation) -> str:
-    return operation.name.replace("_", " ").capitalize()
 
 
 def _line(column: int, start: float, end: float, rows: Sequence[tuple[AclBinding, Use]]) -> Line:

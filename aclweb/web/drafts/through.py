@@ -34,9 +34,10 @@ def settled_by(impact: Impact, bindings: Collection[AclBinding]) -> Mapping[AclB
     """
     if len(bindings) > MOST_ACLS:
         return {}
-    known: Mapping[AclBinding, Mapping[str, int]] | None = impact.memo.get(settled_by)
+    question = (settled_by, frozenset(bindings))
+    known: Mapping[AclBinding, Mapping[str, int]] | None = impact.memo.get(question)
     if known is None:
-        known = impact.memo[settled_by] = _added_up(impact, frozenset(bindings))
+        known = impact.memo[question] = _added_up(impact, question[1])
     return {
         binding: tuple(Settled(kind, counts[kind]) for kind in KINDS if kind in counts)
         for binding, counts in known.items()
